@@ -47,7 +47,7 @@ export class AgentTools {
     // The agent may also cancel a single call.
     const signal = call.signal ?? writer.signal;
     const leave = await this._times.waiting(call.callId, this._places.take(tool.sequential === true, signal));
-    if (leave === undefined) return { kind: "failed", why: "aborted", output: "Not run: the call was taken back." };
+    if (leave === undefined) return { kind: "failed", why: "aborted", output: "Not run: the call was cancelled." };
     if (!(await mayTakeEffect(writer))) {
       leave();
       return ENDED;

@@ -86,7 +86,7 @@ function checkMedia(given: Fields, field: string): void {
 function checkMediaType({ type, mediaType }: Fields, field: string): void {
   if (mediaType === undefined) return;
   if (typeof mediaType !== "string" || !mediaType.includes("/")) {
-    throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a text such as "image/png".`);
+    throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a string such as "image/png".`);
   }
   const [family = ""] = mediaType.toLowerCase().split("/", 1);
   // Anything may be a document.
@@ -114,7 +114,7 @@ function isEncodedText(data: string): boolean {
 
 function requireText(given: Fields, name: string, field: string): void {
   if (typeof given[name] === "string") return;
-  throw invalid(`${field}.${name} is ${describeValue(given[name])}. Give a text.`);
+  throw invalid(`${field}.${name} is ${describeValue(given[name])}. Give a string.`);
 }
 
 /**

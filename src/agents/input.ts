@@ -27,7 +27,7 @@ export function readInput(input: RunInput): readonly Message[] {
   if (!Array.isArray(input) || input.length === 0) {
     throw new StartError(
       "invalid-input",
-      `The input is ${describe(input)}. Give a text or a list with at least one message.`,
+      `The input is ${describe(input)}. Give a string or a list with at least one message.`,
     );
   }
   const messages = input.map(readMessage);
@@ -106,7 +106,10 @@ function readContent(
 ): Message {
   if (typeof content === "string") return { id, role, blocks: [{ type: "text", text: content }] };
   if (!Array.isArray(content)) {
-    throw new StartError("invalid-input", `${field}.content is ${describe(content)}. Give a text or a list of blocks.`);
+    throw new StartError(
+      "invalid-input",
+      `${field}.content is ${describe(content)}. Give a string or a list of blocks.`,
+    );
   }
   checkBlocks(content, field, "content");
   checkRole(role, content, `${field}.content`);

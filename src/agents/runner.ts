@@ -305,7 +305,7 @@ class Runner {
 }
 
 const MALFORMED_CALL_FEEDBACK =
-  "Your last reply held a tool call that is incomplete or could not be read, so no tool was run. Make the call again: only tools you were given, each with one complete JSON object as its arguments. If you need no tool, answer in plain text.";
+  "Your last reply contained a tool call that is incomplete or could not be read, so no tool was run. Make the call again: only tools you were given, each with one complete JSON object as its arguments. If you need no tool, answer in plain text.";
 
 /** What the stop reason of a reply means for the leg. */
 function endOf(reply: Replied): "continue" | "error" | "malformed-call" | "success" | "error_max_tokens" {

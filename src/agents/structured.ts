@@ -152,6 +152,6 @@ function findFences(text: string): readonly number[] {
 
 function unwrap(value: unknown): Parsed {
   const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, "value");
-  if (!isObject) return { fits: false, problem: 'it has to be an object with the field "value"' };
+  if (!isObject) return { fits: false, problem: 'it must be an object with the field "value"' };
   return { fits: true, value: (value as { readonly value: unknown }).value };
 }

@@ -120,7 +120,7 @@ function readPrompts(given: CompareOptions["prompts"]): Plan["prompts"] {
     checkEntry("prompts", index, one, ["id", "prompt"] satisfies (keyof ComparePrompt)[]);
     const { id = String(index + 1), prompt } = typeof one === "string" ? { prompt: one } : (one ?? {});
     if (typeof prompt === "string" && prompt.trim() !== "" && typeof id === "string") return { id, text: prompt };
-    return refuse(`prompts[${index}] is ${describeValue(one)}. Give a text, or { id, prompt }.`);
+    return refuse(`prompts[${index}] is ${describeValue(one)}. Give a string, or { id, prompt }.`);
   });
   refuseTwice(
     "prompts",
@@ -133,7 +133,7 @@ function readPrompts(given: CompareOptions["prompts"]): Plan["prompts"] {
 function readDocuments(given: readonly CompareDocument[]): readonly CompareDocument[] {
   for (const [index, one] of given.entries()) {
     const isDocument = typeof one?.name === "string" && typeof one.text === "string" && one.text.trim() !== "";
-    if (!isDocument) refuse(`documents[${index}] is ${describeValue(one)}. Give { name, text } with a text.`);
+    if (!isDocument) refuse(`documents[${index}] is ${describeValue(one)}. Give { name, text } with a string.`);
   }
   refuseTwice(
     "documents",

@@ -22,7 +22,7 @@ export function checkInput(
   if (fault !== undefined) throw new StartError(code, fault);
 }
 
-/** The sentence about an invalid value. `expected` continues "Give": `a text`. */
+/** The sentence about an invalid value. `expected` continues "Give": `a string`. */
 export function giveInstead(field: string, value: unknown, expected: string): string {
   return `${field} is ${describeValue(value)}. Give ${expected}.`;
 }
@@ -32,7 +32,7 @@ export function expects(fits: (value: unknown) => boolean, expected: string): Ch
   return (value, field) => (fits(value) ? undefined : giveInstead(field, value, expected));
 }
 
-export const aText = expects((value) => typeof value === "string", "a text");
+export const aText = expects((value) => typeof value === "string", "a string");
 export const aFlag = expects((value) => typeof value === "boolean", "true or false");
 export const aFunction = expects((value) => typeof value === "function", "a function");
 export const anObject = expects(isRecord, "an object");
@@ -59,7 +59,7 @@ export function oneOf(words: readonly string[]): Check {
   };
 }
 
-/** A list whose entries all pass; `of` describes the entries, as in `Give a list of texts`. */
+/** A list whose entries all pass; `of` describes the entries, as in `Give a list of strings`. */
 export function listOf(check: Check, of: string, { least = 0, most = Number.MAX_SAFE_INTEGER } = {}): Check {
   return (value, field) => {
     if (!Array.isArray(value)) return giveInstead(field, value, `a list of ${of}`);

@@ -58,7 +58,7 @@ const call: Check = (value, field) => {
   return isDouble ? giveInstead(`${field}.json`, json, "either input or json, not both") : undefined;
 };
 
-const aPiece = expects((value) => typeof value === "string" && value !== "", "a text that is not empty");
+const aPiece = expects((value) => typeof value === "string" && value !== "", "a string that is not empty");
 
 const replyFields = shape({
   text: aText,
@@ -69,7 +69,7 @@ const replyFields = shape({
   usage: shape(Object.fromEntries(USAGE_FIELDS.map((name) => [name, count]))),
   delayMs: count,
   betweenMs: count,
-  chunks: listOf(aPiece, "texts that are not empty"),
+  chunks: listOf(aPiece, "strings that are not empty"),
 });
 
 const reply: Check = (value, field) => {

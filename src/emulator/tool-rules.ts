@@ -29,11 +29,11 @@ export function checkToolSchema(schema: unknown, path: string): void {
   const type = ownString(schema, "type");
   if (type?.toLowerCase() !== "object") {
     const given = JSON.stringify(ownValue(schema, "type")) ?? "missing";
-    throw new Refusal("invalid", `${path}: the type is ${given}, and has to be "object".`, { param: path });
+    throw new Refusal("invalid", `${path}: the type is ${given}, and must be "object".`, { param: path });
   }
   const properties = ownValue(schema, "properties");
   if (properties !== undefined && !isRecord(properties)) {
-    throw new Refusal("invalid", `${path}.properties: has to be an object.`, { param: path });
+    throw new Refusal("invalid", `${path}.properties: must be an object.`, { param: path });
   }
 }
 

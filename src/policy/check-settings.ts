@@ -71,7 +71,7 @@ export function checkHooks(hooks: unknown, field = "hooks"): asserts hooks is Ho
 }
 
 const rule: Check = (value, field) => {
-  if (typeof value !== "string") return giveInstead(field, value, 'a text such as "Bash" or "Bash(git *)"');
+  if (typeof value !== "string") return giveInstead(field, value, 'a string such as "Bash" or "Bash(git *)"');
   parseRule(value);
   return undefined;
 };

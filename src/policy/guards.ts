@@ -85,7 +85,7 @@ export async function runGuards(
 function denyFailed({ name, place: at }: CompiledGuard, why: string, place: PolicyContext): GuardsVerdict {
   const reason = `The guard "${name}" ${why}.`;
   const context = { guard: name, place: at, why };
-  place.write([warningItem({ code: "guard-failed", message: `${reason} What it looked at does not pass.`, context })]);
+  place.write([warningItem({ code: "guard-failed", message: `${reason} The content it checked is denied.`, context })]);
   return { kind: "denied", guard: name, reason };
 }
 
@@ -126,12 +126,12 @@ function readGuardAnswer(place: GuardPlace, value: unknown): Read<Answer> {
   if (name === "deny") {
     return typeof given === "string"
       ? { fits: true, answer: { kind: "deny", reason: given } }
-      : misread(`answered with ${kindOf(given)} as "deny", which takes a text`);
+      : misread(`answered with ${kindOf(given)} as "deny", which takes a string`);
   }
   if (name !== "replace") return misread(`answered with "${name}"; it may answer deny or replace`);
   const isText = place === "input" || place === "output";
   if (isText && typeof given !== "string") {
-    return misread(`answered with ${kindOf(given)} as "replace", which takes a text here`);
+    return misread(`answered with ${kindOf(given)} as "replace", which takes a string here`);
   }
   const copy = tryCopy(given);
   return copy === undefined

@@ -49,7 +49,7 @@ function readField(name: keyof HookAnswer, value: unknown): Read<unknown> {
   if (name === "allow" ? value === true : typeof value === "string" || (name === "ask" && value === true)) {
     return { fits: true, answer: value };
   }
-  const wanted = name === "allow" ? "true" : name === "ask" ? "true or a text" : "a text";
+  const wanted = name === "allow" ? "true" : name === "ask" ? "true or a string" : "a string";
   const given = typeof value === "boolean" ? String(value) : kindOf(value);
   return { fits: false, wrong: `answered with ${given} as "${name}", which takes ${wanted}` };
 }

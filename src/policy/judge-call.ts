@@ -159,7 +159,7 @@ class CallDecision {
     place.write([noticeItem("waiting", { for: "answer", callId, name })]);
     const consulted = await callWithLimit({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
     if (consulted.kind === "aborted") return this._denyAborted("user");
-    if (consulted.kind === "failed") return this._deny("user", `The question could not be put: it ${consulted.why}.`);
+    if (consulted.kind === "failed") return this._deny("user", `The question could not be asked: it ${consulted.why}.`);
     return this._settle("user", consulted.value);
   }
 
@@ -314,7 +314,7 @@ function readDecision(value: unknown): Read<Decision> {
   if (allow === false) {
     if (input !== undefined) return wrong('answered with an "input" although it said no');
     if (reason !== undefined && typeof reason !== "string") {
-      return wrong(`answered with ${kindOf(reason)} as "reason", which takes a text`);
+      return wrong(`answered with ${kindOf(reason)} as "reason", which takes a string`);
     }
     return { fits: true, answer: reason === undefined ? { allow } : { allow, reason } };
   }

@@ -59,7 +59,7 @@ async function guardResult(call: CallToCheck, outcome: Answered, parts: Compiled
   const standing = guards["tool-result"].filter(isAbout(call));
   if (standing.length === 0) return outcome;
   const value = outcome.output === undefined ? "" : tryCopy(outcome.output);
-  if (value === undefined) return withheld("it is not JSON, so no guard can look at it");
+  if (value === undefined) return withheld("it is not JSON, so no guard can check it");
   const content = { value, name, callId };
   const verdict = await runGuards(standing, content, parts);
   if (verdict.kind === "aborted") {

@@ -29,7 +29,7 @@ const MCP_SERVER = /^mcp__[^_*]+(?:_[^_*]+)*$/;
  * parseRule("Bash(git *)")
  */
 export function parseRule(text: string): Rule {
-  if (typeof text !== "string") throw invalid(String(text), 'Write it as a text such as "Bash" or "Bash(git *)"');
+  if (typeof text !== "string") throw invalid(String(text), 'Write it as a string such as "Bash" or "Bash(git *)"');
   if (text.length > LONGEST_RULE) throw invalid(text, `Use at most ${LONGEST_RULE} characters`);
   const open = text.indexOf("(");
   const name = open === -1 ? text : text.slice(0, open);

@@ -68,7 +68,7 @@ export function failureOf(result: RunResult): RunError | undefined {
 function retracted(): RunError {
   return new RunError(
     "text-retracted",
-    "Text that was already given became void: the model's answer was started again and reads differently. " +
+    "Text that was already returned is no longer valid: the model started its answer again, and the new text differs. " +
       "Iterate the run's events and handle notices of kind 'retract' to show such answers.",
   );
 }

@@ -149,7 +149,7 @@ describe("R16: a missing or wrong key or address", () => {
     ["a file", { options: { openai: { baseUrl: "file:///etc/passwd" } } }, /^The option openai\.baseUrl is "file:/],
     ["an empty address", { options: { openai: { baseUrl: "" } } }, /^The option openai\.baseUrl is ""/],
     ["an address with a query", { options: { openai: { baseUrl: "https://x.test/?key=1" } } }, /has a \? or # in it/],
-    ["no text", { options: { openai: { baseUrl: 7 } } }, /^openai\.baseUrl is 7\. Give a text/],
+    ["no text", { options: { openai: { baseUrl: 7 } } }, /^openai\.baseUrl is 7\. Give a string/],
     ["a key that is no text", { options: { openai: { apiKey: 123456 } } }, /^openai\.apiKey is not text/],
     ["headers that are none", { options: { openai: { headers: "a: b" } } }, /^openai\.headers is "a: b"/],
     [
@@ -189,7 +189,7 @@ describe("R16: options", () => {
     ["a slip", { toolz: [] }, /^There is no option toolz\. Did you mean tools\?/],
     ["another slip", { instruction: "x" }, /Did you mean instructions\?/],
     ["something unheard of", { zzzzzzzz: 1 }, /Known: instructions, tools,/],
-    ["instructions that are no text", { instructions: 7 }, /^instructions is 7\. Give a text/],
+    ["instructions that are no text", { instructions: 7 }, /^instructions is 7\. Give a string/],
     ["limits that are none", { limits: 5 }, /^limits is 5\. Give an object/],
     ["a slip in limits", { limits: { turn: 1 } }, /^There is no limits\.turn\. Did you mean turns\?/],
     ["no turns", { limits: { turns: 0 } }, /^limits\.turns is 0\. Give a number above 0/],

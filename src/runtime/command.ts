@@ -52,7 +52,7 @@ function createCommand(argv: readonly string[], options: CommandOptions, world: 
   if (!Array.isArray(argv) || argv.length === 0 || !argv.every((word) => typeof word === "string") || argv[0] === "") {
     throw new StartError(
       "invalid-option",
-      `command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of texts.`,
+      `command: argv is ${describeValue(argv)}. Give the program and its arguments as a list of strings.`,
     );
   }
   checkOptionNames(options, OPTION_NAMES, "command");

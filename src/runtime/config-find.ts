@@ -60,7 +60,7 @@ async function isThere(path: string, files: FileSystem): Promise<boolean> {
 async function inspect(path: string, root: string, { look }: FindSeams): Promise<FoundConfig> {
   const [file, folder, top] = [await look(path), await look(dirname(path)), await look(root)];
   if (file === undefined || folder === undefined || top === undefined) {
-    return { file: path, refusal: "it cannot be looked at" };
+    return { file: path, refusal: "it cannot be read" };
   }
   if (!isInside(file.realPath, top.realPath)) return { file: path, refusal: `it leads out of ${root}` };
   if (!file.isOwn) return { file: path, refusal: "it belongs to another user" };

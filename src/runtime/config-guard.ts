@@ -22,7 +22,7 @@ export function requireJudged(path, expected, source) {
   const bytes = readFileSync(path);
   const isSame = source === undefined || (typeof source === "string" ? bytes.toString() === source : bytes.equals(source));
   if (isSame && createHash("sha256").update(bytes).digest("hex") === expected) return bytes.toString();
-  throw new Error(path + " has changed since it was looked at, and is not used.");
+  throw new Error(path + " has changed since it was checked, and is not used.");
 }
 
 export function createHooks({ digests, own }) {

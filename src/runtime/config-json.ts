@@ -94,7 +94,7 @@ class PositionReader {
       const offset = this._at;
       if (this._text.charAt(offset) !== '"') this._fail("a field's name in quotes is due here");
       const name = this._string();
-      if (fields.has(name)) this._fail(`${JSON.stringify(name)} is there twice`, offset);
+      if (fields.has(name)) this._fail(`${JSON.stringify(name)} appears twice`, offset);
       const place = path === "" ? name : `${path}.${name}`;
       this.places.set(place, offset);
       if (!this._isNext(":")) this._fail("a : is missing");

@@ -173,7 +173,7 @@ async function readConfig(file: string, options: LoadConfigOptions, book?: Trust
   if ((await book.judge(file, proof)) !== "trusted") {
     throw new StartError(
       "invalid-config",
-      `${file} changed while it was read, and is not used. Look at it, and say: millrace trust ${JSON.stringify(file)}`,
+      `${file} changed while it was read, and is not used. Review it, then run: millrace trust ${JSON.stringify(file)}`,
     );
   }
   const text = decode(file, bytes);

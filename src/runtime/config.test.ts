@@ -192,7 +192,7 @@ describe("R16: a wrong configuration is reported with file, line, column, field 
     [
       "a field twice",
       '{\n "backend": "offline",\n "backend": "x" }',
-      ':3:2: this is not JSON: "backend" is there twice',
+      ':3:2: this is not JSON: "backend" appears twice',
     ],
     ["more behind it", "{} {}", ":1:4: this is not JSON: there is more after the end"],
     ["nothing", "", ":1:1: this is not JSON: the end is missing"],
@@ -204,7 +204,7 @@ describe("R16: a wrong configuration is reported with file, line, column, field 
       '{\n\n "backend": "antropic/x" }',
       ':3:2: There is no backend "antropic/x". Did you mean "anthropic"?',
     ],
-    ["a backend that is no text", '{ "backend": 5 }', ":1:3: backend is 5. Give a text."],
+    ["a backend that is no text", '{ "backend": 5 }', ":1:3: backend is 5. Give a string."],
     ["no turns", '{\n  "limits": {\n    "turns": 0\n  }\n}', ":3:5: limits.turns is 0. Give a number above 0."],
     ["a slip in limits", '{ "limits": { "turn": 1 } }', ":1:15: There is no limits.turn. Did you mean turns?"],
     ["tools in JSON", '{ "tools": [{}] }', ":1:13: tools[0] is not a tool."],

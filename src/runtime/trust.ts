@@ -112,7 +112,7 @@ async function readIfThere(path: string, files: FileSystem): Promise<Uint8Array 
     if ((error as { readonly code?: unknown }).code === "ENOENT") return undefined;
     throw new StartError(
       "invalid-config",
-      `${path} cannot be read: ${describeReadFailure(error)}. Put it right, or set XDG_CONFIG_HOME to another folder.`,
+      `${path} cannot be read: ${describeReadFailure(error)}. Correct the file, or set XDG_CONFIG_HOME to another folder.`,
       { cause: error },
     );
   }

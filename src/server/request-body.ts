@@ -108,7 +108,7 @@ export function readTextField(body: JsonRecord, name: string, maxLength: number)
   const value = ownValue(body, name);
   if (value === undefined) return undefined;
   const isText = (given: unknown): boolean => typeof given === "string" && given.length <= maxLength;
-  refuseFault(expects(isText, `a text of at most ${maxLength} characters`)(value, name));
+  refuseFault(expects(isText, `a string of at most ${maxLength} characters`)(value, name));
   return value as string;
 }
 
@@ -132,7 +132,7 @@ export function readInputField(body: JsonRecord, id: string): Message {
     return { id, role: "user", blocks: [{ type: "text", text: input }] };
   }
   const isList = Array.isArray(input) && input.length > 0;
-  if (!isList) throw new ApiError("invalid-request", giveInstead("input", input, "a text or a list of blocks"));
+  if (!isList) throw new ApiError("invalid-request", giveInstead("input", input, "a string or a list of blocks"));
   return { id, role: "user", blocks: input.map((block, index) => readBlock(block, `input[${index}]`)) };
 }
 

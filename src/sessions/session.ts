@@ -276,7 +276,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
       if (sessionId !== undefined) return sessionId;
       throw new RunError(
         "session-id-unknown",
-        "The backend has not said a session id. Wait for the 'start' event; a model has none: resume it from messages().",
+        "The backend has not reported a session id. Wait for the 'start' event; a model has none: resume it from messages().",
       );
     },
     toJSON: () => ({ id: sessionId, target: seams.target, state: stateOf() }),

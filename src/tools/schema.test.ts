@@ -258,7 +258,7 @@ describe("F-C8: fields that are schemas of a library", () => {
   });
 
   it.each([
-    ["no object", 7, "it has to be an object"],
+    ["no object", 7, "it must be an object"],
     ["a field that is missing", { inner: { e: "1" } }, /^a: .*expected number/],
     ["an object that is missing", { a: 1 }, "inner: it is missing"],
     ["a wrong field within", { a: 1, inner: { e: 1 } }, /^inner: e: .*string/],

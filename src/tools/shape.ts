@@ -110,7 +110,7 @@ function takesNothing(schema: StandardSchema): boolean {
 
 async function parseParts(parts: readonly Part[], value: unknown, nextTurn?: NextTurn): Promise<Parsed> {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return { fits: false, problem: "it has to be an object" };
+    return { fits: false, problem: "it must be an object" };
   }
   const given = value as Readonly<Record<string, unknown>>;
   const entries: [string, unknown][] = [];

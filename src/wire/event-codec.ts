@@ -77,7 +77,8 @@ function readRaw(record: JsonRecord): DecodedEvent {
   const written = ownValue(record, "raw");
   if (written === undefined) return { event: record as unknown as AgentEvent };
   const json = isRecord(written) ? ownString(written, "json") : undefined;
-  if (!isRecord(written) || json === undefined) return { fault: "The event's raw is not an object with a text json." };
+  if (!isRecord(written) || json === undefined)
+    return { fault: "The event's raw is not an object with a string json." };
   const base64 = ownValue(written, "base64");
   const bytes =
     base64 === undefined

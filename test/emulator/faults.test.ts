@@ -98,7 +98,7 @@ describe.each(ASKINGS)("faults in a stream of $name", (asking) => {
     );
   });
 
-  it("noEnd sends everything but what says that the reply is whole", async () => {
+  it("noEnd sends everything except the mark that the reply is complete", async () => {
     const whole = (await play(asking)).text;
     const { text } = await play(asking, { noEnd: true });
     expect(whole.startsWith(text)).toBe(true);

@@ -60,7 +60,7 @@ afterAll(() => {
 });
 
 /** Before Node 22.15 a required module may not import anything. */
-const REFUSED = /has changed since it was looked at, and is not used|does not check what it imports/;
+const REFUSED = /has changed since it was checked, and is not used|does not check what it imports/;
 
 const SCRIPT = "module.exports = 1;";
 const MODULE = "export default 1;";

@@ -239,7 +239,7 @@ describe("F-A1: what a trusted configuration imports is trusted as it was", () =
         },
       };
       const loading = loadConfig({ cwd: repository, env: { HOME: home }, files: changing });
-      await expect(loading).rejects.toThrow(/has changed since it was looked at, and is not used/);
+      await expect(loading).rejects.toThrow(/has changed since it was checked, and is not used/);
       expect([looks, existsSync(canary), file]).toEqual([2, false, file]);
     },
   );

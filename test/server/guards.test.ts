@@ -584,9 +584,9 @@ describe("SEC17: bodies", () => {
   });
 
   it.each([
-    [{ input: 7 }, "input is 7. Give a text or a list of blocks."],
+    [{ input: 7 }, "input is 7. Give a string or a list of blocks."],
     [{ input: [{ type: "audio" }] }, 'input[0].type is "audio". Give one of: text, image, document.'],
-    [{ input: [{ type: "text", text: 7 }] }, "input[0].text is 7. Give a text."],
+    [{ input: [{ type: "text", text: 7 }] }, "input[0].text is 7. Give a string."],
     [{ input: [{ type: "image", mediaType: "image/pgn" }] }, 'Did you mean "image/png"?'],
     [
       { input: [{ type: "image", mediaType: "image/png", data: "?" }] },

@@ -39,13 +39,13 @@ describe("locating the CLI", () => {
   it("AT-38: distinguishes a program that is not executable from a missing one", async () => {
     expect((await locate({ "/usr/bin/claude": "not-executable" })).found).toEqual([
       "spawn",
-      expect.stringContaining("/usr/bin/claude is there but may not be executed"),
+      expect.stringContaining("/usr/bin/claude exists but is not executable"),
     ]);
     const both = { "/usr/bin/claude": "not-executable", "/opt/claude/bin/claude": "executable" } as const;
     expect((await locate(both)).found).toBe("/opt/claude/bin/claude");
     expect((await locate({ "/x/claude": "not-executable" }, { executable: "/x/claude" })).found).toEqual([
       "spawn",
-      expect.stringContaining("may not be executed"),
+      expect.stringContaining("is not executable"),
     ]);
     expect((await locate({ "/x": "folder" }, { executable: "/x" })).found).toEqual([
       "spawn",

@@ -76,7 +76,7 @@ function windowsNames(wanted: string, env: LocateRequest["env"]): readonly strin
 function notExecutable(path: string): StartError {
   return new StartError(
     "spawn",
-    `${path} is there but may not be executed. Make it executable (chmod +x), or set executable to another one.`,
+    `${path} exists but is not executable. Make it executable (chmod +x), or set executable to another one.`,
   );
 }
 

@@ -76,7 +76,7 @@ export const OPTION_CHECKS = {
   env: recordOf((value, field, key) => {
     if (!VARIABLE.test(key)) return `${field} is not a name for a variable. Use letters, digits and _.`;
     if (typeof value === "string" && !value.includes("\0")) return undefined;
-    return `${field} is not a text without NUL bytes. Give a text.`;
+    return `${field} is not a string without NUL bytes. Give a string.`;
   }),
   executable: path,
   mode: oneOf(["auto", "plain", "control"]),
@@ -113,7 +113,7 @@ function listOf(check: Check): Check {
 
 /** Free text: it is a separate argument, so only a NUL byte is impossible. */
 function text(value: unknown, field: string): string | undefined {
-  if (typeof value !== "string") return giveInstead(field, value, "a text");
+  if (typeof value !== "string") return giveInstead(field, value, "a string");
   return value.includes("\0") ? `${field} holds a NUL byte. Remove it.` : undefined;
 }
 

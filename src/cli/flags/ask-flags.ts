@@ -73,7 +73,7 @@ export function addShowFlags(command: Command): Command {
     .option("--show-all", "everything there is: starts, notices, allowed calls")
     .option("--show-json", "every event on stderr as well, one per line")
     .option("--append-json [file]", "every event into a file as well (default: <date>-stream.jsonl)")
-    .option("--no-stream", "show a text when it is whole")
+    .option("--no-stream", "show each message when it is complete")
     .option("-q, --quiet", "text and errors alone")
     .option("--no-color", "plain text");
 }

@@ -33,7 +33,7 @@ export function readList(value: unknown, where: string, bounds: { min: number; m
 }
 
 export function readString(value: unknown, where: string, max: number): string {
-  if (typeof value !== "string" || value === "") refuse(where, value, "is not a text", "Write a text in quotes.");
+  if (typeof value !== "string" || value === "") refuse(where, value, "is not a string", "Write a string in quotes.");
   if (value.length > max) refuse(where, value, `is ${value.length} characters long`, `At most ${max} are allowed.`);
   return value;
 }

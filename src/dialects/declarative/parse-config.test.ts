@@ -88,13 +88,13 @@ describe("a hostile or mistaken config is rejected with field, value and remedy"
     ["JSON text of a list", "[]", "config: a list of 0 is not an object"],
     ["text over 256 KB", `"${"x".repeat(262_144)}"`, "at most 262144 bytes"],
     ["text over 256 KB only in bytes", `"${"é".repeat(131_072)}"`, "at most 262144 bytes"],
-    ["no name", { framing: "ndjson", events: [] }, "name: nothing is not a text"],
-    ["an empty name", { ...VALID, name: "" }, 'name: "" is not a text'],
+    ["no name", { framing: "ndjson", events: [] }, "name: nothing is not a string"],
+    ["an empty name", { ...VALID, name: "" }, 'name: "" is not a string'],
     ["a name with a blank", { ...VALID, name: "my agent" }, 'name: "my agent" is not a name'],
     ["a name with a newline", { ...VALID, name: "agent\n" }, "is not a name"],
     ["a name with an escape", { ...VALID, name: "a\u001b[31m" }, 'name: "a\\u001b[31m" is not a name'],
     ["a long name", { ...VALID, name: "x".repeat(65) }, "is 65 characters long"],
-    ["a name that is an object", { ...VALID, name: { toString: () => "x" } }, "name: an object is not a text"],
+    ["a name that is an object", { ...VALID, name: { toString: () => "x" } }, "name: an object is not a string"],
     [
       "AT-56: an unknown framing",
       { ...VALID, framing: "custom" },
@@ -192,9 +192,9 @@ describe("a hostile or mistaken config is rejected with field, value and remedy"
     [
       "a path that is a number",
       withEvent({ ...EVENT, extract: { text: 7 } }),
-      "events[1].extract.text: 7 is not a text",
+      "events[1].extract.text: 7 is not a string",
     ],
-    ["an empty path", withEvent({ ...EVENT, extract: { text: "" } }), 'events[1].extract.text: "" is not a text'],
+    ["an empty path", withEvent({ ...EVENT, extract: { text: "" } }), 'events[1].extract.text: "" is not a string'],
     ["a bad path", withEvent({ ...EVENT, extract: { text: "a[" } }), 'events[1].extract.text: "a[" has a "["'],
     [
       "a bad path in a fallback list",
@@ -244,7 +244,7 @@ describe("a hostile or mistaken config is rejected with field, value and remedy"
     [
       "a template that is a number",
       withEvent({ ...EVENT, templates: { text: 1 } }),
-      "events[1].templates.text: 1 is not a text",
+      "events[1].templates.text: 1 is not a string",
     ],
     ["a template over 8 KB", withEvent({ ...EVENT, templates: { ansi: "x".repeat(8193) } }), "is 8193 characters long"],
     [
@@ -271,9 +271,9 @@ describe("a hostile or mistaken config is rejected with field, value and remedy"
       'end.kind: "kind" is not a known key',
     ],
     ["an end that is true", { ...VALID, end: true }, "end: true is not an object"],
-    ["a description that is a number", { ...VALID, description: 1 }, "description: 1 is not a text"],
+    ["a description that is a number", { ...VALID, description: 1 }, "description: 1 is not a string"],
     ["a long description", { ...VALID, description: "x".repeat(501) }, "description"],
-    ["a version that is a number", { ...VALID, version: 1 }, "version: 1 is not a text"],
+    ["a version that is a number", { ...VALID, version: 1 }, "version: 1 is not a string"],
     [
       "33 levels in a value nobody needs",
       withEvent({ kind: "message", match: { a: nest(40) } }),

@@ -181,7 +181,7 @@ function readExpected(value: unknown, where: string): Scalar | readonly Scalar[]
 function readScalar(value: unknown, where: string): Scalar {
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   if (typeof value === "number" && Number.isFinite(value)) return value;
-  return refuse(where, value, "cannot be compared", "Use a text, a number, true, false, null, or a list of these.");
+  return refuse(where, value, "cannot be compared", "Use a string, a number, true, false, null, or a list of these.");
 }
 
 function readExtract(value: unknown, where: string): Extract {
@@ -209,7 +209,7 @@ function readTemplates(value: unknown, where: string): EventTemplates {
   for (const style of STYLES) {
     const source = readOwn(record, style);
     if (source === undefined) continue;
-    if (typeof source !== "string") refuse(`${where}.${style}`, source, "is not a text", "Write a text in quotes.");
+    if (typeof source !== "string") refuse(`${where}.${style}`, source, "is not a string", "Write a string in quotes.");
     compileTemplate(source, style, `${where}.${style}`);
     templates[style] = source;
   }

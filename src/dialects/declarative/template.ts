@@ -37,7 +37,7 @@ export function compileTemplate(source: string, style: TemplateStyle, where = "t
   const unprintable = findUnprintable(source);
   if (unprintable !== -1) {
     const remedy = "Colours are written %red% and %reset%; other control characters are not allowed.";
-    refuse(where, source, `holds a control character at position ${unprintable}`, remedy);
+    refuse(where, source, `contains a control character at position ${unprintable}`, remedy);
   }
   const parts = parseTemplate(source, style, where);
   return { source, render: (fields) => renderParts(parts, fields, style) };

@@ -153,7 +153,7 @@ export const cannotSendToChat = withResults(
     if (block.type === "audio")
       return AUDIO_FORMATS.has(mediaType) ? undefined : `it takes no ${mediaType}. Give WAV or MP3.`;
     if (mediaType === "application/pdf" || documentText(block) !== undefined) return undefined;
-    return `it takes no ${mediaType}. Give a PDF or a text.`;
+    return `it takes no ${mediaType}. Give a PDF or text.`;
   },
   ["data:"],
 );

@@ -80,7 +80,7 @@ export const cannotSendToAnthropic: CannotSend = withResults((block) => {
       : `it takes no ${mediaType}. Give PNG, JPEG, GIF or WebP.`;
   }
   if (block.url !== undefined || mediaType === "application/pdf" || documentText(block) !== undefined) return undefined;
-  return `it takes no ${mediaType}. Give a PDF or a text.`;
+  return `it takes no ${mediaType}. Give a PDF or text.`;
 });
 
 /** A content block of the Messages API. */

@@ -79,7 +79,7 @@ describe("a schema as a vendor accepts it", () => {
     ["no type", object({ a: {} }), /properties\/a says no type/],
     ["true for a schema", object({ a: true }), /is true/],
     ["allOf", object({ a: { allOf: [{ type: "string" }] } }), /"allOf"/],
-    ["objects as choices", object({ a: { enum: [{}] } }), /not a list of texts/],
+    ["objects as choices", object({ a: { enum: [{}] } }), /not a list of strings/],
     ["definitions below the top", object({ a: { type: "string", $defs: {} } }), /belong to the top/],
     ["a reference to elsewhere", object({ a: { $ref: "https://x.test/s" } }), /not one of its own/],
     ["a reference to nothing", object({ a: { $ref: "#/$defs/b" } }), /not there/],

@@ -93,11 +93,11 @@ function fitKeyword(keyword: string, value: unknown, { path, depth, fitting }: S
       return [[keyword, value]];
     case "enum":
       if (!Array.isArray(value) || value.length === 0 || !value.every(isPrimitive)) {
-        refuse(fitting, `${within("")} is not a list of texts and numbers`);
+        refuse(fitting, `${within("")} is not a list of strings and numbers`);
       }
       return [[keyword, value]];
     case "const":
-      if (!isPrimitive(value)) refuse(fitting, `${within("")} is neither a text nor a number`);
+      if (!isPrimitive(value)) refuse(fitting, `${within("")} is neither a string nor a number`);
       return [fitting.dialect.hasConst ? [keyword, value] : ["enum", [value]]];
     case "properties":
     case "$defs":

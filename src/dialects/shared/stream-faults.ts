@@ -18,7 +18,7 @@ const SEEN_LENGTH = 2048;
 export function streamCutError(missing: string): ChunkOf<ErrorItem> {
   return errorItem({
     code: "stream-cut",
-    message: `The stream ended before its ${missing}: the reply is not whole. Send the request again.`,
+    message: `The stream ended before its ${missing}: the reply is incomplete. Send the request again.`,
     terminal: true,
     diagnostic: { hint: "The connection or the host broke off in the middle of a reply." },
   });
@@ -33,7 +33,7 @@ export function usageNotice(usage: Usage | undefined): ChunkOf<NoticeItem>[] {
 export function unknownStopReason(vendorStopReason: string): WarningDetail {
   return {
     code: "unknown-stop-reason",
-    message: `The reply stopped for a reason this version does not know: ${JSON.stringify(vendorStopReason)}. It may not be whole; look at it before you rely on it.`,
+    message: `The reply stopped for a reason this version does not know: ${JSON.stringify(vendorStopReason)}. It may be incomplete; check it before you rely on it.`,
     context: { vendorStopReason },
   };
 }
@@ -42,7 +42,7 @@ export function unknownStopReason(vendorStopReason: string): WarningDetail {
 export function missingCalls(vendorStopReason: string): WarningDetail {
   return {
     code: "unknown-stop-reason",
-    message: `The reply stopped to call a tool (${JSON.stringify(vendorStopReason)}) and holds no call. It may not be whole; look at it before you rely on it.`,
+    message: `The reply stopped to call a tool (${JSON.stringify(vendorStopReason)}) but contains no call. It may be incomplete; check it before you rely on it.`,
     context: { vendorStopReason },
   };
 }

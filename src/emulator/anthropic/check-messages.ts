@@ -30,12 +30,12 @@ export function checkAnthropicMessages(
 ): void {
   const messages = ownValue(body, "messages");
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw new Refusal("invalid", "messages: has to be a list with at least one message.");
+    throw new Refusal("invalid", "messages: must be a list with at least one message.");
   }
   const turns: Turn[] = [];
   for (const [index, message] of messages.entries()) {
     const path = `messages.${index}`;
-    if (!isRecord(message)) throw new Refusal("invalid", `${path}: has to be an object.`);
+    if (!isRecord(message)) throw new Refusal("invalid", `${path}: must be an object.`);
     const role = ownValue(message, "role");
     if (role === "system") {
       checkNote(systemNotes, { path, before: turns.at(-1) });
@@ -45,7 +45,7 @@ export function checkAnthropicMessages(
       throw new Refusal("invalid", `${path}.role: ${JSON.stringify(role) ?? "nothing"} is not user or assistant.`);
     }
     if (turns.length === 0 && role !== "user")
-      throw new Refusal("invalid", `${path}.role: the first message has to be the user's.`);
+      throw new Refusal("invalid", `${path}.role: the first message must be the user's.`);
     const isLastReply = role === "assistant" && index === messages.length - 1;
     const blocks = readBlocks(ownValue(message, "content"), { path, mayBeEmpty: isLastReply });
     const last = turns.at(-1);
@@ -72,7 +72,7 @@ function readBlocks(
 ): JsonRecord[] {
   const blocks = typeof content === "string" ? [{ type: "text", text: content }] : content;
   if (!Array.isArray(blocks) || !blocks.every(isRecord)) {
-    throw new Refusal("invalid", `${path}.content: has to be a text or a list of blocks.`);
+    throw new Refusal("invalid", `${path}.content: must be a string or a list of blocks.`);
   }
   const isEmpty = blocks.length === 0 || content === "";
   if (isEmpty && !mayBeEmpty) throw new Refusal("invalid", `${path}.content: is empty. Only the last reply may be.`);
@@ -148,7 +148,7 @@ function checkCallBlock(
   const id = ownString(block, "id") ?? "";
   if (!ID.test(id)) throw new Refusal("invalid", `${place}.id: "${id}" has to match ${ID.source}.`);
   if (!ownString(block, "name")) throw new Refusal("invalid", `${place}.name: is required.`);
-  if (!isRecord(ownValue(block, "input"))) throw new Refusal("invalid", `${place}.input: has to be an object.`);
+  if (!isRecord(ownValue(block, "input"))) throw new Refusal("invalid", `${place}.input: must be an object.`);
   if (used.has(id))
     throw new Refusal("invalid", `${place}.id: tool_use ids have to be unique, and "${id}" was used before.`);
   used.add(id);

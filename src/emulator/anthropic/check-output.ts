@@ -29,12 +29,12 @@ const UNSUPPORTED: readonly string[] = [
 export function checkAnthropicOutput(body: JsonRecord): void {
   const config = ownValue(body, "output_config");
   if (config === undefined || config === null) return;
-  if (!isRecord(config)) throw new Refusal("invalid", "output_config: has to be an object.");
+  if (!isRecord(config)) throw new Refusal("invalid", "output_config: must be an object.");
   const format = ownValue(config, "format");
   if (format === undefined || format === null) return;
   const path = "output_config.format";
   if (!isRecord(format) || format.type !== "json_schema") {
-    throw new Refusal("invalid", `${path}.type: has to be json_schema.`);
+    throw new Refusal("invalid", `${path}.type: must be json_schema.`);
   }
   for (const field of Object.keys(format)) {
     if (field !== "type" && field !== "schema") throw new Refusal("invalid", `${path}.${field}: is not permitted.`);
@@ -53,13 +53,13 @@ interface SchemaPosition {
 
 function checkPart(part: unknown, place: SchemaPosition, depth: number): void {
   const { path } = place;
-  if (!isRecord(part)) throw new Refusal("invalid", `${path}: has to be a schema.`);
+  if (!isRecord(part)) throw new Refusal("invalid", `${path}: must be a schema.`);
   if (depth > MAX_DEPTH) throw new Refusal("invalid", `${path}: the schema is nested too deeply.`);
   if (Object.hasOwn(part, "$ref")) return checkReference(part, place, depth);
   for (const keyword of UNSUPPORTED) {
     if (Object.hasOwn(part, keyword)) throw new Refusal("invalid", `${path}: the keyword ${keyword} is not supported.`);
   }
-  if ((ownNumber(part, "minItems") ?? 0) > 1) throw new Refusal("invalid", `${path}: minItems has to be 0 or 1.`);
+  if ((ownNumber(part, "minItems") ?? 0) > 1) throw new Refusal("invalid", `${path}: minItems must be 0 or 1.`);
   const below = (name: string, value: unknown): void =>
     checkPart(value, { ...place, path: `${path}.${name}` }, depth + 1);
   checkShape(part, path);
@@ -76,7 +76,7 @@ function checkShape(part: JsonRecord, path: string): void {
   if (type === undefined && !hasType) throw new Refusal("invalid", `${path}: a type is required.`);
   if (type !== "object") return;
   if (ownValue(part, "additionalProperties") !== false) {
-    throw new Refusal("invalid", `${path}: for objects, additionalProperties has to be given as false.`);
+    throw new Refusal("invalid", `${path}: for objects, additionalProperties must be given as false.`);
   }
 }
 

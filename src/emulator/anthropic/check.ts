@@ -68,17 +68,17 @@ function checkSystem(system: unknown): void {
   const isList =
     Array.isArray(system) &&
     system.every((block) => isRecord(block) && block.type === "text" && ownString(block, "text"));
-  if (!isList) throw new Refusal("invalid", "system: has to be a text or a list of text blocks that are not empty.");
+  if (!isList) throw new Refusal("invalid", "system: must be a string or a list of text blocks that are not empty.");
 }
 
 function checkTools(body: JsonRecord): Set<string> {
   const names = new Set<string>();
   const tools = ownValue(body, "tools");
   if (tools === undefined) return names;
-  if (!Array.isArray(tools)) throw new Refusal("invalid", "tools: has to be a list.");
+  if (!Array.isArray(tools)) throw new Refusal("invalid", "tools: must be a list.");
   for (const [index, tool] of tools.entries()) {
     const path = `tools.${index}`;
-    if (!isRecord(tool)) throw new Refusal("invalid", `${path}: has to be an object.`);
+    if (!isRecord(tool)) throw new Refusal("invalid", `${path}: must be an object.`);
     const type = ownString(tool, "type") ?? "custom";
     const name = ownValue(tool, "name");
     if (type !== "custom" && name === undefined) continue;
@@ -93,7 +93,7 @@ function checkChoice(body: JsonRecord, names: ReadonlySet<string>): void {
   if (choice === undefined) return;
   const type = isRecord(choice) ? choice.type : undefined;
   if (!isRecord(choice) || !["auto", "any", "tool", "none"].includes(String(type))) {
-    throw new Refusal("invalid", "tool_choice.type: has to be auto, any, tool or none.");
+    throw new Refusal("invalid", "tool_choice.type: must be auto, any, tool or none.");
   }
   if ((ownArray(body, "tools") ?? []).length === 0) {
     throw new Refusal("invalid", "tool_choice: may only be given together with tools.");
@@ -108,16 +108,16 @@ function checkThinking(body: JsonRecord): void {
   const thinking = ownRecord(body, "thinking");
   if (thinking === undefined) return;
   if (!["enabled", "adaptive", "disabled"].includes(String(thinking.type))) {
-    throw new Refusal("invalid", "thinking.type: has to be enabled, adaptive or disabled.");
+    throw new Refusal("invalid", "thinking.type: must be enabled, adaptive or disabled.");
   }
   if (thinking.type !== "enabled") return;
   const budget = ownNumber(thinking, "budget_tokens");
   if (budget === undefined || budget < LEAST_THINKING) {
-    throw new Refusal("invalid", `thinking.budget_tokens: has to be ${LEAST_THINKING} or more.`);
+    throw new Refusal("invalid", `thinking.budget_tokens: must be ${LEAST_THINKING} or more.`);
   }
   const limit = ownNumber(body, "max_tokens") ?? Number.POSITIVE_INFINITY;
   if (budget >= limit)
-    throw new Refusal("invalid", `thinking.budget_tokens: ${budget} has to be less than max_tokens, ${limit}.`);
+    throw new Refusal("invalid", `thinking.budget_tokens: ${budget} must be less than max_tokens, ${limit}.`);
   const choice = ownRecord(body, "tool_choice")?.type;
   if (choice === "any" || choice === "tool") {
     throw new Refusal("invalid", "thinking: cannot be enabled while tool_choice forces the use of a tool.");

@@ -23,7 +23,7 @@ interface Content {
 export function checkGeminiContents(model: string, body: JsonRecord): void {
   const list = listOf(body, "contents");
   if (list === undefined || list.length === 0)
-    throw new Refusal("invalid", "contents: has to be a list that is not empty.");
+    throw new Refusal("invalid", "contents: must be a list that is not empty.");
   const used = new Set<string>();
   let before: Content | undefined;
   for (const [index, entry] of list.entries()) {
@@ -43,7 +43,7 @@ export function checkGeminiContents(model: string, body: JsonRecord): void {
 }
 
 function readContent(entry: unknown, path: string): Content {
-  if (!isRecord(entry)) throw new Refusal("invalid", `${path}: has to be an object.`);
+  if (!isRecord(entry)) throw new Refusal("invalid", `${path}: must be an object.`);
   const role = ownString(entry, "role") ?? "user";
   // `function` is the older name for the role of a user who answers calls.
   if (role !== "user" && role !== "model" && role !== "function") {
@@ -87,7 +87,7 @@ function checkOrder(content: Content, before: Content | undefined, path: string)
     const name = ownString(answer, "name") ?? "";
     const id = ownString(answer, "id");
     if (!isRecord(ownValue(answer, "response")))
-      throw new Refusal("invalid", `${path}: the response of "${name}" has to be an object.`);
+      throw new Refusal("invalid", `${path}: the response of "${name}" must be an object.`);
     const index = open.findIndex(
       (call) => call.name === name && (id === undefined || call.id === undefined || call.id === id),
     );

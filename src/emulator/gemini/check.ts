@@ -42,7 +42,7 @@ export function checkGemini(model: string, body: JsonRecord): void {
   checkGeminiContents(model, body);
   const system = valueOf(body, "systemInstruction");
   if (system !== undefined && !(isRecord(system) && Array.isArray(ownValue(system, "parts")))) {
-    throw new Refusal("invalid", "system_instruction: has to be an object with parts.");
+    throw new Refusal("invalid", "system_instruction: must be an object with parts.");
   }
   const names = checkFunctions(body);
   checkCalling(body, names);
@@ -58,10 +58,10 @@ export function checkGemini(model: string, body: JsonRecord): void {
 function checkFunctions(body: JsonRecord): Set<string> {
   const names = new Set<string>();
   for (const [index, tool] of (listOf(body, "tools") ?? []).entries()) {
-    if (!isRecord(tool)) throw new Refusal("invalid", `tools[${index}]: has to be an object.`);
+    if (!isRecord(tool)) throw new Refusal("invalid", `tools[${index}]: must be an object.`);
     for (const [at, declaration] of (listOf(tool, "functionDeclarations") ?? []).entries()) {
       const path = `tools[${index}].function_declarations[${at}]`;
-      if (!isRecord(declaration)) throw new Refusal("invalid", `${path}: has to be an object.`);
+      if (!isRecord(declaration)) throw new Refusal("invalid", `${path}: must be an object.`);
       checkToolName(ownValue(declaration, "name"), { path: `${path}.name`, pattern: TOOL_NAME, seen: names });
       const schema = ownValue(declaration, "parameters");
       const jsonSchema = valueOf(declaration, "parametersJsonSchema");
@@ -145,6 +145,6 @@ function checkGeneration(config: JsonRecord): void {
   checkReferences(jsonSchema, "generation_config.response_json_schema", 0);
   const limit = valueOf(config, "maxOutputTokens");
   if (limit !== undefined && (typeof limit !== "number" || limit < 1)) {
-    throw new Refusal("invalid", "generation_config.max_output_tokens: has to be a number from 1 on.");
+    throw new Refusal("invalid", "generation_config.max_output_tokens: must be a number from 1 on.");
   }
 }

@@ -13,13 +13,13 @@ interface Open {
 export function checkChatMessages(body: JsonRecord): void {
   const messages = ownValue(body, "messages");
   if (!Array.isArray(messages) || messages.length === 0) {
-    throw invalid("messages", "has to be a list with at least one message.");
+    throw invalid("messages", "must be a list with at least one message.");
   }
   const used = new Set<string>();
   let open: Open | undefined;
   for (const [index, message] of messages.entries()) {
     const path = `messages[${index}]`;
-    if (!isRecord(message)) throw invalid(path, "has to be an object.");
+    if (!isRecord(message)) throw invalid(path, "must be an object.");
     const role = ownValue(message, "role");
     if (!ROLES.has(role)) throw invalid(`${path}.role`, `${JSON.stringify(role) ?? "nothing"} is not a role.`);
     if (role === "tool") {
@@ -39,7 +39,7 @@ function checkContent(message: JsonRecord, path: string): void {
   if ((content === undefined || content === null) && isOptional) return;
   if (typeof content === "string") return;
   if (!Array.isArray(content) || content.length === 0) {
-    throw invalid(`${path}.content`, "has to be a text, or a list of parts that is not empty.");
+    throw invalid(`${path}.content`, "must be a string, or a list of parts that is not empty.");
   }
   for (const [index, part] of content.entries()) {
     if (!isRecord(part) || typeof part.type !== "string")
@@ -59,11 +59,11 @@ function checkCalls(message: JsonRecord, path: string, used: Set<string>): Open 
   const calls = ownValue(message, "tool_calls");
   if (calls === undefined || calls === null) return undefined;
   if (!Array.isArray(calls) || calls.length === 0)
-    throw invalid(`${path}.tool_calls`, "has to be a list that is not empty.");
+    throw invalid(`${path}.tool_calls`, "must be a list that is not empty.");
   const waiting = new Set<string>();
   for (const [index, call] of calls.entries()) {
     const place = `${path}.tool_calls[${index}]`;
-    if (!isRecord(call)) throw invalid(place, "has to be an object.");
+    if (!isRecord(call)) throw invalid(place, "must be an object.");
     const id = ownString(call, "id");
     if (!id) throw invalid(`${place}.id`, "is required.");
     if (call.type === "function") checkFunction(ownValue(call, "function"), `${place}.function`);
@@ -80,7 +80,7 @@ function checkFunction(value: unknown, place: string): void {
   if (!isRecord(value)) throw invalid(place, "is required.");
   if (!ownString(value, "name")) throw invalid(`${place}.name`, "is required.");
   if (typeof value.arguments !== "string") {
-    throw invalid(`${place}.arguments`, "has to be a text: the arguments as JSON, not an object.");
+    throw invalid(`${place}.arguments`, "must be a string: the arguments as JSON, not an object.");
   }
 }
 
@@ -102,6 +102,6 @@ function unanswered(open: Open): Error {
   const ids = [...open.waiting].join(", ");
   return invalid(
     open.path,
-    `each of its tool_calls has to be answered by a message of role tool right after it. Missing: ${ids}.`,
+    `each of its tool_calls must be answered by a message of role tool right after it. Missing: ${ids}.`,
   );
 }

@@ -23,12 +23,12 @@ export function checkResponses(body: JsonRecord): void {
 function checkInput(input: unknown): void {
   if (typeof input === "string") return;
   if (!Array.isArray(input) || input.length === 0)
-    throw invalid("input", "has to be a text, or a list that is not empty.");
+    throw invalid("input", "must be a string, or a list that is not empty.");
   const calls = new Map<string, string>();
   const answered = new Set<string>();
   for (const [index, item] of input.entries()) {
     const path = `input[${index}]`;
-    if (!isRecord(item)) throw invalid(path, "has to be an object.");
+    if (!isRecord(item)) throw invalid(path, "must be an object.");
     const type = ownString(item, "type") ?? "message";
     if (type === "message") checkMessage(item, path);
     if (type === "function_call") checkCall(item, path, calls);
@@ -45,7 +45,7 @@ function checkMessage(item: JsonRecord, path: string): void {
   const content = ownValue(item, "content");
   if (typeof content === "string") return;
   if (!Array.isArray(content) || content.length === 0)
-    throw invalid(`${path}.content`, "has to be a text, or a list that is not empty.");
+    throw invalid(`${path}.content`, "must be a string, or a list that is not empty.");
   for (const [index, part] of content.entries()) {
     const type = isRecord(part) ? ownString(part, "type") : undefined;
     const isWrongSide =
@@ -64,7 +64,7 @@ function checkCall(item: JsonRecord, path: string, calls: Map<string, string>): 
   if (!id) throw invalid(`${path}.call_id`, "is required.");
   if (!ownString(item, "name")) throw invalid(`${path}.name`, "is required.");
   if (typeof item.arguments !== "string")
-    throw invalid(`${path}.arguments`, "has to be a text: the arguments as JSON.");
+    throw invalid(`${path}.arguments`, "must be a string: the arguments as JSON.");
   if (calls.has(id)) throw invalid(`${path}.call_id`, `"${id}" was used before. Ids of calls have to be unique.`);
   calls.set(id, path);
 }
@@ -79,6 +79,6 @@ function checkOutput(
   if (answered.has(id)) throw invalid(`${path}.call_id`, `the function call "${id}" is answered twice.`);
   const output = ownValue(item, "output");
   if (typeof output !== "string" && !Array.isArray(output))
-    throw invalid(`${path}.output`, "has to be a text or a list of parts.");
+    throw invalid(`${path}.output`, "must be a string or a list of parts.");
   answered.add(id);
 }

@@ -34,7 +34,7 @@ export function checkJsonSchema(format: JsonRecord, path: string): void {
   if (schema === undefined) throw invalid(`${path}.schema`, "a JSON Schema is required.");
   if (schema.type !== "object") {
     const given = JSON.stringify(ownValue(schema, "type")) ?? "missing";
-    throw invalid(`${path}.schema`, `the type is ${given}, and has to be "object".`);
+    throw invalid(`${path}.schema`, `the type is ${given}, and must be "object".`);
   }
   if (Object.hasOwn(schema, "anyOf")) throw invalid(`${path}.schema`, "anyOf cannot stand at the top.");
   if (format.strict === true) checkStrictSchema(schema, `${path}.schema`);
@@ -46,7 +46,7 @@ export function checkStrictSchema(schema: unknown, path: string): void {
 }
 
 function checkPart(schema: unknown, path: string, depth: number): void {
-  if (!isRecord(schema)) throw invalid(path, "has to be a schema.");
+  if (!isRecord(schema)) throw invalid(path, "must be a schema.");
   if (depth > MAX_DEPTH) throw invalid(path, "the schema is nested too deeply.");
   for (const [name, entry] of Object.entries(ownRecord(schema, "$defs") ?? {})) {
     checkPart(entry, `${path}.$defs.${name}`, depth + 1);
@@ -67,11 +67,10 @@ function checkPart(schema: unknown, path: string, depth: number): void {
 }
 
 function checkObject(schema: JsonRecord, path: string, depth: number): void {
-  if (schema.additionalProperties !== false)
-    throw invalid(path, "additionalProperties has to be false in strict mode.");
+  if (schema.additionalProperties !== false) throw invalid(path, "additionalProperties must be false in strict mode.");
   const required = new Set(ownArray(schema, "required") ?? []);
   for (const [name, property] of Object.entries(ownRecord(schema, "properties") ?? {})) {
-    if (!required.has(name)) throw invalid(path, `the property "${name}" has to be in required in strict mode.`);
+    if (!required.has(name)) throw invalid(path, `the property "${name}" must be in required in strict mode.`);
     checkPart(property, `${path}.${name}`, depth + 1);
   }
 }

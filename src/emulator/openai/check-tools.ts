@@ -26,9 +26,9 @@ export function checkFunctions(
   const names = new Set<string>();
   const tools = ownValue(body, "tools");
   if (tools === undefined || tools === null) return names;
-  if (!Array.isArray(tools)) throw invalid("tools", "has to be a list.");
+  if (!Array.isArray(tools)) throw invalid("tools", "must be a list.");
   for (const [index, tool] of tools.entries()) {
-    if (!isRecord(tool)) throw invalid(`tools[${index}]`, "has to be an object.");
+    if (!isRecord(tool)) throw invalid(`tools[${index}]`, "must be an object.");
     const found = read(tool, `tools[${index}]`);
     if (found === undefined) continue;
     const { fields, path } = found;

@@ -79,7 +79,7 @@ export function requireWanted(wanted: RunsWanted = {}): RunsWanted {
 /** Rejects an answer that could not be found again. */
 export function requireAnswer({ callId, at }: StoredAnswer): void {
   if (typeof callId !== "string" || callId === "") {
-    throw new StoreError("invalid-answer", `callId of an answer must be a text, not ${show(callId)}.`);
+    throw new StoreError("invalid-answer", `callId of an answer must be a string, not ${show(callId)}.`);
   }
   if (!Number.isFinite(at)) {
     throw new StoreError(

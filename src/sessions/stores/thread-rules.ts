@@ -23,13 +23,13 @@ export function requireThread(thread: NewThread): void {
   }
   requireTitle(thread.title);
   if (typeof thread.target !== "string" || thread.target === "" || thread.target.length > LONGEST_TARGET) {
-    throw invalid(`The target of thread ${id} must be a text of 1 to ${LONGEST_TARGET} characters.`);
+    throw invalid(`The target of thread ${id} must be a string of 1 to ${LONGEST_TARGET} characters.`);
   }
 }
 
 export function requireTitle(title: unknown): void {
   if (typeof title === "string" && title.length <= LONGEST_TITLE) return;
-  throw invalid(`The title must be a text of at most ${LONGEST_TITLE} characters.`);
+  throw invalid(`The title must be a string of at most ${LONGEST_TITLE} characters.`);
 }
 
 /** The start of a page of threads, checked and parsed. */

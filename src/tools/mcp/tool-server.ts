@@ -74,7 +74,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
     const name = ownOf(params, "name");
     const input = ownOf(params, "arguments") ?? {};
     const meta = ownOf(params, "_meta");
-    if (typeof name !== "string") return rpcError(id, RPC_CODES.invalidParams, "params.name must be a text");
+    if (typeof name !== "string") return rpcError(id, RPC_CODES.invalidParams, "params.name must be a string");
     if (!isRecord(input)) return rpcError(id, RPC_CODES.invalidParams, "params.arguments must be an object");
     if (running.has(id)) return rpcError(id, RPC_CODES.invalidRequest, `A request with the id ${id} is under way`);
     // A model can correct a wrong name, so this is reported as the tool's answer rather than a protocol error.
@@ -139,7 +139,7 @@ export function createToolServer(options: ToolServerOptions): ToolServer {
 function initialize(id: RpcId, params: RpcParams, { name, version }: ToolServerOptions): RpcAnswer {
   const asked = ownOf(params, "protocolVersion");
   if (typeof asked !== "string") {
-    return rpcError(id, RPC_CODES.invalidParams, "params.protocolVersion must be a text");
+    return rpcError(id, RPC_CODES.invalidParams, "params.protocolVersion must be a string");
   }
   const protocolVersion = MCP_VERSIONS.find((known) => known === asked) ?? MCP_VERSIONS[0];
   return rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name, version } });

@@ -36,7 +36,11 @@ export async function explainStartFailure(request: ProcessRequest, error: NodeJS
   switch (error.code) {
     case "ENOENT":
       return isPath(executable) && (await exists(cwd === undefined ? executable : resolve(cwd, executable)))
-        ? new StartError("spawn", `${executable} is there, but the interpreter its first line names is not.`, details)
+        ? new StartError(
+            "spawn",
+            `${executable} exists, but the interpreter that its first line names does not.`,
+            details,
+          )
         : new StartError("cli-not-found", `${executable} was not found. Install it, or give its path.`, details);
     case "EACCES":
       return new StartError("spawn", `${executable} may not be executed (EACCES). Check its mode and owner.`, details);

@@ -66,13 +66,13 @@ function findFieldFault(record: JsonRecord, fields: Fields): string | undefined 
 
 const WORDS: Readonly<Record<Kind, string>> = {
   count: "a number from 0 on",
-  text: "a text",
-  texts: "a list of texts",
+  text: "a string",
+  texts: "a list of strings",
   numbers: "a list of numbers",
   record: "an object",
   headers: "an object of texts",
   failure: "a failure with name and message",
-  nullable: "a text, a number or null",
+  nullable: "a string, a number or null",
   any: "anything",
 };
 
