@@ -1,5 +1,5 @@
 import { extname } from "node:path";
-import { describeTrust, type LoadedConfig, loadConfig, type ProjectConfig, trustBookOf } from "#runtime";
+import { describeTrust, type LoadedConfig, loadConfig, type ProjectConfig, trustListOf } from "#runtime";
 import { secretsOfData } from "#secrets";
 import { plainText } from "#sinks";
 import { askLine } from "./ask-line.ts";
@@ -67,8 +67,8 @@ async function isTrustedNow(project: ProjectConfig, io: CommandIo): Promise<bool
   ];
   const answer = await askLine(question.map(plainText).join("\n"), new AbortController().signal, io);
   if (!/^y(?:es)?$/i.test(answer?.trim() ?? "")) return false;
-  const book = await trustBookOf({ cwd: io.cwd, env: io.world.env, files: io.world.files });
-  await book.add(project.file, trust.proof);
+  const trustList = await trustListOf({ cwd: io.cwd, env: io.world.env, files: io.world.files });
+  await trustList.add(project.file, trust.proof);
   return true;
 }
 

@@ -9,7 +9,7 @@ import type { SeenPaths } from "./path-rules.ts";
 import type { Decision } from "./permission.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
-import { findAllowing, findHit, findPathSubjects, rulesFor } from "./rule-set.ts";
+import { findAllowing, findHit, findPathTargets, rulesFor } from "./rule-set.ts";
 import { isAbout, runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
@@ -218,8 +218,8 @@ class CallDecision {
   /** Resolves the call's paths if a rule is about them. */
   private async _see(): Promise<SeenPaths | undefined> {
     const { paths, rules } = this._parts;
-    const wanted = paths && findPathSubjects(rules, this._call.name, this._input);
-    return wanted && paths?.see(wanted.rules, wanted.subjects, this._call.cwd);
+    const wanted = paths && findPathTargets(rules, this._call.name, this._input);
+    return wanted && paths?.see(wanted.rules, wanted.targets, this._call.cwd);
   }
 
   /**

@@ -1,5 +1,5 @@
 import type { FileSystem } from "#domain";
-import { dependsOnLooker } from "./path-names.ts";
+import { differsByProcess } from "./path-names.ts";
 import { pathForms, straightPath } from "./path-match.ts";
 
 /** A policy's access to the file system: it resolves paths and names the folders they are relative to. */
@@ -31,9 +31,9 @@ export interface SeenPath {
 const LONGEST_PATH = 4_096;
 
 /** Resolves a path. `bases`: the folders it may be relative to. Never rejects. */
-export async function seePath(text: string, sight: PathLookup, bases: readonly string[]): Promise<SeenPath> {
+export async function seePath(text: string, lookup: PathLookup, bases: readonly string[]): Promise<SeenPath> {
   // A tool may treat spaces around a path as part of it, or strip them.
-  const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, sight.home));
+  const written = [...new Set([text, text.trim()])].map((one) => expandPath(one, lookup.home));
   const plain = written
     .filter((one) => one !== undefined)
     .map((one) => (one.length > LONGEST_PATH ? straightPath(one) : one))
@@ -44,18 +44,18 @@ export async function seePath(text: string, sight: PathLookup, bases: readonly s
   const joined = below(bases);
   const straight = joined.map(straightPath);
   // A program may remove `..` before it opens a path, or leave it to the system, which follows links first.
-  const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, sight)));
+  const found = await Promise.all([...new Set([...joined, ...straight])].map((path) => findReal(path, lookup)));
   const known = found.filter((path) => path !== undefined);
   const places = [...new Set([...straight, ...known])];
   const elsewhere = known.filter((path) => !straight.includes(path));
   // If a link stands above the working folder, every path in it leads elsewhere.
-  const realBases = elsewhere.length === 0 ? [] : await Promise.all(bases.map((base) => findReal(base, sight)));
+  const realBases = elsewhere.length === 0 ? [] : await Promise.all(bases.map((base) => findReal(base, lookup)));
   const expected = new Set(below(realBases.filter((base) => base !== undefined)).map(straightPath));
   return {
     forms: [...new Set([...pathForms(text), ...places, ...places.flatMap(foldersAbove)])],
     places,
     real:
-      isLost || known.length < found.length || [...joined, ...places].some(dependsOnLooker)
+      isLost || known.length < found.length || [...joined, ...places].some(differsByProcess)
         ? undefined
         : [...new Set(known)],
     isLinked: elsewhere.some((path) => !expected.has(path)),
@@ -72,13 +72,13 @@ function isReadable(path: string): boolean {
  */
 export async function findReal(
   path: string,
-  sight: Pick<PathLookup, "realPath" | "list">,
+  lookup: Pick<PathLookup, "realPath" | "list">,
 ): Promise<string | undefined> {
   let there = path;
   const missing: string[] = [];
   for (;;) {
     try {
-      const real = await sight.realPath(there);
+      const real = await lookup.realPath(there);
       return straightPath([slashed(real), ...missing].join("/"));
     } catch (error) {
       const code = (error as { readonly code?: unknown } | null)?.code;
@@ -89,14 +89,14 @@ export async function findReal(
     const name = there.slice(cut + 1).replace(/\/+$/, "");
     there = cut === 0 ? "/" : there.slice(0, cut);
     // A name that is listed but does not resolve is a dangling link: a write there would end up in an unknown place.
-    if (name !== ".." && (await isListed(there, name, sight))) return undefined;
+    if (name !== ".." && (await isListed(there, name, lookup))) return undefined;
     missing.unshift(name);
   }
 }
 
-async function isListed(folder: string, name: string, sight: Pick<PathLookup, "list">): Promise<boolean> {
+async function isListed(folder: string, name: string, lookup: Pick<PathLookup, "list">): Promise<boolean> {
   try {
-    return (await sight.list(folder)).includes(name);
+    return (await lookup.list(folder)).includes(name);
   } catch {
     return true;
   }

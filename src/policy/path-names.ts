@@ -24,12 +24,12 @@ export function composed(text: string): string {
  * Paths that mean something different in each process: open files, process folders, files by number, other names of
  * this machine.
  */
-const OF_THE_LOOKER =
+const OF_EACH_PROCESS =
   /^\/(?:proc\/(?:self|thread-self|\d+)(?:\/|$)|dev\/(?:fd|stdin|stdout|stderr)(?:\/|$)|\.(?:vol|nofollow|resolve)\/)|^\/\/(?:localhost|127\.|\[?::1|[?.]\/(?![a-z]:))/i;
 
 /** Whether a path leads somewhere else for us than for the tool that opens it. */
-export function dependsOnLooker(path: string): boolean {
-  return OF_THE_LOOKER.test(path);
+export function differsByProcess(path: string): boolean {
+  return OF_EACH_PROCESS.test(path);
 }
 
 /** How many names of a path are compared with other spellings. */
@@ -39,13 +39,16 @@ const MOST_NAMES = 64;
  * Whether a path exists although the disk spells a name in it in another case, as on a mounted disk of Windows or
  * macOS.
  */
-export async function isFoundInOtherCase(path: string, sight: Pick<FileSystem, "realPath" | "list">): Promise<boolean> {
+export async function isFoundInOtherCase(
+  path: string,
+  lookup: Pick<FileSystem, "realPath" | "list">,
+): Promise<boolean> {
   let folder = "";
   for (const name of path.split("/").filter(Boolean).slice(0, MOST_NAMES)) {
     const here = `${folder}/${name}`;
     try {
-      await sight.realPath(here);
-      const names = await sight.list(folder === "" ? "/" : folder);
+      await lookup.realPath(here);
+      const names = await lookup.list(folder === "" ? "/" : folder);
       if (!names.includes(name) && names.some((other) => foldPath(other) === foldPath(name))) return true;
     } catch {
       return false;

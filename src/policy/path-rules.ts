@@ -38,22 +38,22 @@ const SETTLED: ReadonlySet<unknown> = new Set(["ENOENT", "ENOTDIR", "EACCES", "E
 
 /** Matches rules against real paths. Each rule is resolved once. */
 export class PathRules {
-  private readonly _sight: PathLookup;
+  private readonly _lookup: PathLookup;
   private readonly _patterns = new Map<string, Promise<SeenPatterns>>();
 
-  constructor(sight: PathLookup) {
-    this._sight = sight;
+  constructor(lookup: PathLookup) {
+    this._lookup = lookup;
   }
 
   /** Resolves rules and paths. `cwd`: the folder the call itself runs in, if known. */
-  async see(rules: readonly Rule[], subjects: readonly MatchTarget[], cwd: string | undefined): Promise<SeenPaths> {
-    const bases = cwd === undefined || cwd === this._sight.cwd ? [this._sight.cwd] : [this._sight.cwd, cwd];
-    const texts = [...new Set(subjects.filter(mayBePath).map(({ text }) => text))];
+  async see(rules: readonly Rule[], targets: readonly MatchTarget[], cwd: string | undefined): Promise<SeenPaths> {
+    const bases = cwd === undefined || cwd === this._lookup.cwd ? [this._lookup.cwd] : [this._lookup.cwd, cwd];
+    const texts = [...new Set(targets.filter(mayBePath).map(({ text }) => text))];
     const paths = new Map<string, SeenPath>();
-    await Promise.all(texts.map(async (text) => paths.set(text, await seePath(text, this._sight, bases))));
+    await Promise.all(texts.map(async (text) => paths.set(text, await seePath(text, this._lookup, bases))));
     const patterns = new Map<Rule, SeenPatterns>();
     await Promise.all(rules.map(async (rule) => patterns.set(rule, await this._patternsOf(rule))));
-    const { ignoresCase } = this._sight;
+    const { ignoresCase } = this._lookup;
     const twins = ignoresCase ? new Set<string>() : await this._findTwins(patterns, paths);
     const spelling = (text: string): Fold => (ignoresCase || twins.has(text) ? foldPath : composed);
     return {
@@ -78,7 +78,7 @@ export class PathRules {
     for (const [text, { forms, places }] of paths) {
       const isTwin = wide.some((glob) => forms.some((form) => !matchesGlob(glob, form) && fits(glob, form, foldPath)));
       if (!isTwin) continue;
-      for (const place of places) if (await isFoundInOtherCase(place, this._sight)) twins.add(text);
+      for (const place of places) if (await isFoundInOtherCase(place, this._lookup)) twins.add(text);
     }
     return twins;
   }
@@ -104,8 +104,8 @@ export class PathRules {
           throw error;
         }
       };
-    const { realPath, list } = this._sight;
-    const patterns = await readPatterns(rule, { ...this._sight, realPath: watch(realPath), list: watch(list) });
+    const { realPath, list } = this._lookup;
+    const patterns = await readPatterns(rule, { ...this._lookup, realPath: watch(realPath), list: watch(list) });
     // Not cached: the next call may be able to read what could not be read now.
     if (!isWhole) this._patterns.delete(rule.text);
     return { ...patterns, isWhole };
@@ -143,25 +143,25 @@ function fits(glob: Glob, text: string, fold: Fold): boolean {
   return matchesGlob(glob, text) || matchesGlob(glob.map(fold), fold(text));
 }
 
-async function readPatterns({ scope }: Rule, sight: PathLookup): Promise<PathPatterns> {
+async function readPatterns({ scope }: Rule, lookup: PathLookup): Promise<PathPatterns> {
   if (scope?.kind !== "text") return { wide: [], strict: [] };
-  const realCwd = (await findReal(sight.cwd, sight)) ?? sight.cwd;
-  const read = await Promise.all(scope.patterns.map((glob) => readPattern(glob, sight, realCwd)));
+  const realCwd = (await findReal(lookup.cwd, lookup)) ?? lookup.cwd;
+  const read = await Promise.all(scope.patterns.map((glob) => readPattern(glob, lookup, realCwd)));
   return { wide: read.flatMap(({ wide }) => wide), strict: read.flatMap(({ strict }) => strict) };
 }
 
-async function readPattern(glob: Glob, sight: PathLookup, realCwd: string): Promise<PathPatterns> {
+async function readPattern(glob: Glob, lookup: PathLookup, realCwd: string): Promise<PathPatterns> {
   const [start = "", ...more] = glob;
   // Starts with `*`: it applies everywhere.
   if (start === "" && more.length > 0) return { wide: [glob], strict: [glob] };
-  const plain = expandPath(start, sight.home);
+  const plain = expandPath(start, lookup.home);
   if (plain === undefined) return { wide: [glob], strict: [] };
   const isAbsolute = isAbsolutePath(plain);
-  const starts = isAbsolute ? [plain] : [`${sight.cwd}/${plain}`, `${realCwd}/${plain}`];
+  const starts = isAbsolute ? [plain] : [`${lookup.cwd}/${plain}`, `${realCwd}/${plain}`];
   const straight = starts.map(straightStart);
-  const followed = straight.map((one) => realStart(one, sight));
+  const followed = straight.map((one) => realStart(one, lookup));
   // A pattern without `*` names a single place, which may be a link itself.
-  const named = more.length === 0 ? straight.map((one) => findReal(one, sight)) : [];
+  const named = more.length === 0 ? straight.map((one) => findReal(one, lookup)) : [];
   const real = (await Promise.all([...followed, ...named])).filter((one) => one !== undefined);
   const globs = (list: readonly string[]): readonly Glob[] => [...new Set(list)].map((one) => [one, ...more]);
   return {
@@ -176,8 +176,8 @@ function straightStart(start: string): string {
   return `${straightPath(start.slice(0, cut)).replace(/\/$/, "")}/${start.slice(cut)}`;
 }
 
-async function realStart(start: string, sight: PathLookup): Promise<string> {
+async function realStart(start: string, lookup: PathLookup): Promise<string> {
   const cut = start.lastIndexOf("/") + 1;
-  const folder = await findReal(start.slice(0, cut) === "/" ? "/" : start.slice(0, cut - 1), sight);
+  const folder = await findReal(start.slice(0, cut) === "/" ? "/" : start.slice(0, cut - 1), lookup);
   return folder === undefined ? start : `${folder.replace(/\/$/, "")}/${start.slice(cut)}`;
 }

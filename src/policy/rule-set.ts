@@ -64,12 +64,12 @@ export interface Hit {
 export function findHit(rules: readonly Rule[], name: string, input: unknown, seen?: SeenPaths): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
-  const subjects = targetsToDeny(name, input).map((subject) => readSubject(subject, isSearch(name), seen));
+  const targets = targetsToDeny(name, input).map((target) => matchTarget(target, isSearch(name), seen));
   let possible: Rule | undefined;
   for (const rule of named) {
     const { scope } = rule;
     if (scope === undefined) return { rule, isCertain: true };
-    const found = subjects.map((falls) => falls(rule, scope));
+    const found = targets.map((falls) => falls(rule, scope));
     if (found.includes("certain")) return { rule, isCertain: true };
     if (found.includes("possible")) possible ??= rule;
   }
@@ -77,17 +77,17 @@ export function findHit(rules: readonly Rule[], name: string, input: unknown, se
 }
 
 /** The rules about this tool whose paths have to be resolved on the disk, with their targets; `undefined`: none. */
-export function findPathSubjects(book: RuleSet, name: string, input: unknown): PathTargets | undefined {
-  const rules = [...book.deny, ...book.ask, ...book.allow].filter(
+export function findPathTargets(set: RuleSet, name: string, input: unknown): PathTargets | undefined {
+  const rules = [...set.deny, ...set.ask, ...set.allow].filter(
     ({ name: glob, scope }) => scope?.kind === "text" && matchesGlob(glob, name),
   );
   if (rules.length === 0) return undefined;
-  return { rules, subjects: [...targetsToDeny(name, input), ...targetsToAllow(name, input)] };
+  return { rules, targets: [...targetsToDeny(name, input), ...targetsToAllow(name, input)] };
 }
 
 export interface PathTargets {
   readonly rules: readonly Rule[];
-  readonly subjects: readonly MatchTarget[];
+  readonly targets: readonly MatchTarget[];
 }
 
 /**
@@ -104,15 +104,15 @@ export function findAllowing(
   const whole = named.find(({ scope }) => scope === undefined);
   if (whole !== undefined) return [whole];
   if (named.length === 0) return undefined;
-  const subjects = targetsToAllow(name, input);
-  const one = named.find((rule) => subjects.every((subject) => isUnder([rule], subject, seen)));
+  const targets = targetsToAllow(name, input);
+  const one = named.find((rule) => targets.every((target) => isUnder([rule], target, seen)));
   if (one !== undefined) return [one];
-  const areCommands = subjects.every(({ kind }) => kind === "command");
-  return areCommands && subjects.every((subject) => isUnder(named, subject, seen)) ? named : undefined;
+  const areCommands = targets.every(({ kind }) => kind === "command");
+  return areCommands && targets.every((target) => isUnder(named, target, seen)) ? named : undefined;
 }
 
 /** Reads one target in every way it may be meant. For a rule that denies or asks, one match is enough. */
-function readSubject(
+function matchTarget(
   { kind, text }: MatchTarget,
   searches: boolean,
   seen: SeenPaths | undefined,

@@ -9,8 +9,8 @@ import type { RunOptions } from "./options.ts";
 import type { Target } from "./plan-run.ts";
 import { requireName } from "./resolve-backend.ts";
 
-/** Where the run takes place. */
-interface Place {
+/** Where the run works, and how paths there are resolved. */
+interface WorkFolder {
   /** The working folder of this process. */
   readonly folder: string;
   readonly files: Pick<FileSystem, "realPath" | "list">;
@@ -26,7 +26,7 @@ type Asked = Partial<Agent> & Pick<Agent, "backend">;
  * Rules in the options come first; a `permission` callback or `permissions.otherwise` decides instead of these
  * defaults: those of the run for all agents, those of an agent for itself.
  */
-export function askFirst(target: Target, options: RunOptions, place: Place): RunOptions {
+export function askFirst(target: Target, options: RunOptions, place: WorkFolder): RunOptions {
   const agents = [...withNested([...agentsOf(target), ...nestedIn(options.tools)])];
   const asking = agents.filter((one) => hasOwnTools(one.backend) && !isDecided(one));
   if (isDecided(options) || asking.length === 0) return options;
@@ -77,17 +77,17 @@ function hasOwnTools(backend: Agent["backend"]): boolean {
 }
 
 /** Whether a call only reads files that are really in the working folder: a link in it may lead anywhere. */
-async function readsInside(name: string, input: unknown, { folder, files }: Place): Promise<boolean> {
+async function readsInside(name: string, input: unknown, { folder, files }: WorkFolder): Promise<boolean> {
   const fields = Object.hasOwn(READING_TOOLS, name) ? READING_TOOLS[name] : undefined;
   if (fields === undefined || typeof input !== "object" || input === null) return false;
   const top = await findReal(folder, files);
   if (top === undefined) return false;
-  const sight = { ...files, cwd: folder, home: undefined, ignoresCase: false };
+  const lookup = { ...files, cwd: folder, home: undefined, ignoresCase: false };
   for (const field of fields) {
     const value = Object.hasOwn(input, field) ? (input as Readonly<Record<string, unknown>>)[field] : undefined;
     if (value === undefined) continue;
     if (typeof value !== "string" || value.split(/[\\/]/).includes("..")) return false;
-    const { real } = await seePath(beforeStars(value), sight, [folder]);
+    const { real } = await seePath(beforeStars(value), lookup, [folder]);
     if (real === undefined || !real.every((path) => isInside(path, top))) return false;
   }
   return true;

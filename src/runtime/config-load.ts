@@ -65,9 +65,9 @@ export async function loadConfig(options: LoadConfigOptions): Promise<LoadedConf
     return { ...found, config: own, file: undefined };
   }
   if (project.file === ownFile) return { ...found, config: own, file: undefined, project: undefined };
-  const book =
+  const trustList =
     project.state === "trusted" && ownFolder !== undefined ? openTrustList(ownFolder, filesOf(options)) : undefined;
-  const nearer = limitProjectConfig(await readConfig(project.file, options, book), {
+  const nearer = limitProjectConfig(await readConfig(project.file, options, trustList), {
     file: project.file,
     ownFile: ownFile ?? (ownFolder === undefined ? "your own configuration" : join(ownFolder, "config.json")),
     allowedHosts: own.allowedHosts ?? [],
@@ -95,7 +95,7 @@ export async function inspectConfig(
  * The list of files trusted by the person to whom these variables belong.
  * @throws StartError where there is no home folder.
  */
-export async function trustBookOf(
+export async function trustListOf(
   options: Pick<LoadConfigOptions, "cwd" | "env" | "files" | "account">,
 ): Promise<TrustList> {
   const files = filesOf(options);
@@ -122,14 +122,14 @@ const filesOf = ({ files = createSystemFiles() }: Pick<LoadConfigOptions, "files
 /** The project's configuration for a folder, and whether the person trusts it. */
 async function judgeProject(
   options: LoadConfigOptions,
-  book: TrustList | undefined,
+  trustList: TrustList | undefined,
 ): Promise<ProjectConfig | undefined> {
   const { cwd, look = lookAtFile } = options;
   const files = filesOf(options);
   if (options.file !== undefined) return { file: resolve(cwd, options.file), state: "named" };
   const found = await findConfigs(cwd, { files, look });
   const judged: ProjectConfig[] = [];
-  for (const one of found) judged.push(await judge(one, book, files));
+  for (const one of found) judged.push(await judge(one, trustList, files));
   const trusted = judged.filter(({ state }) => state === "trusted");
   if (trusted.length > 0 && judged.length > 1) {
     const names = judged.map(({ file }) => basename(file)).join(" and ");
@@ -138,10 +138,10 @@ async function judgeProject(
   return trusted[0] ?? judged[0];
 }
 
-async function judge(found: FoundConfig, book: TrustList | undefined, files: FileSystem): Promise<ProjectConfig> {
+async function judge(found: FoundConfig, trustList: TrustList | undefined, files: FileSystem): Promise<ProjectConfig> {
   const { file, refusal } = found;
   if (refusal !== undefined) return { file, state: "refused", why: refusal };
-  if (book === undefined) return { file, state: "unknown" };
+  if (trustList === undefined) return { file, state: "unknown" };
   let proof: Uint8Array;
   try {
     // The files are only read to compute their digests.
@@ -150,7 +150,7 @@ async function judge(found: FoundConfig, book: TrustList | undefined, files: Fil
     if (!isStartError(error)) throw error;
     return { file, state: "refused", why: error.message.replace(/\.$/, "") };
   }
-  return { file, state: await book.judge(file, proof) };
+  return { file, state: await trustList.judge(file, proof) };
 }
 
 async function findOwn(folder: string, files: FileSystem): Promise<string | undefined> {
@@ -162,15 +162,15 @@ async function findOwn(folder: string, files: FileSystem): Promise<string | unde
   return found[0] === undefined ? undefined : join(folder, found[0]);
 }
 
-async function readConfig(file: string, options: LoadConfigOptions, book?: TrustList): Promise<Config> {
+async function readConfig(file: string, options: LoadConfigOptions, trustList?: TrustList): Promise<Config> {
   const files = filesOf(options);
-  if (book === undefined) {
+  if (trustList === undefined) {
     const text = decode(file, await readBytes(file, files));
     return extname(file) === ".json" ? readJson(file, text) : await readModule(file, options.load);
   }
   // A file may change between the check and its use, so the bytes that are used are checked again.
   const { bytes, proof, digests } = await readReach(file, files);
-  if ((await book.judge(file, proof)) !== "trusted") {
+  if ((await trustList.judge(file, proof)) !== "trusted") {
     throw new StartError(
       "invalid-config",
       `${file} changed while it was read, and is not used. Review it, then run: millrace trust ${JSON.stringify(file)}`,

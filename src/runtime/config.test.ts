@@ -9,7 +9,7 @@ import { temporaryFolder } from "../../test/temporary-folder.ts";
 import { applyConfig, type Config } from "./config.ts";
 import { defineConfig } from "./define-config.ts";
 import { readJsonPlaces } from "./config-json.ts";
-import { loadConfig, trustBookOf } from "./config-load.ts";
+import { loadConfig, trustListOf } from "./config-load.ts";
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -19,10 +19,10 @@ const look = async (path: string) => ({ realPath: path, isOwn: true });
 /** Loads from files in memory, all of them trusted. */
 async function loadFrom(tree: Readonly<Record<string, string>>, cwd = "/home/ada/work/app", file?: string) {
   const files = createMemoryFiles();
-  const book = await trustBookOf({ cwd, env, files });
+  const trustList = await trustListOf({ cwd, env, files });
   for (const [path, text] of Object.entries(tree)) {
     await files.write(path, encode(text));
-    await book.add(path, encode(text));
+    await trustList.add(path, encode(text));
   }
   return loadConfig({ cwd, file, files, env, look });
 }
@@ -94,7 +94,7 @@ describe("F-A1: a project's configuration", () => {
   ) => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));
-    await (await trustBookOf({ cwd: "/home/ada/work/app", env, files })).add(file, encode(text));
+    await (await trustListOf({ cwd: "/home/ada/work/app", env, files })).add(file, encode(text));
     const seen = async (path: string) => ({ realPath: path, isOwn: true, ...facts[path] });
     return loadConfig({ cwd: "/home/ada/work/app", files, env, look: seen });
   };
@@ -120,7 +120,7 @@ describe("F-A1: a project's configuration", () => {
       const path = `/home/ada/work/app/${name}`;
       const files = createMemoryFiles();
       await files.write(path, encode(text));
-      await (await trustBookOf({ cwd: "/home/ada/work/app", env, files })).add(path, encode(text));
+      await (await trustListOf({ cwd: "/home/ada/work/app", env, files })).add(path, encode(text));
       let reads = 0;
       const changing = {
         ...files,
@@ -160,14 +160,14 @@ describe("F-A1: a project's configuration", () => {
     await files.write(file, encode(text));
     const loaded = await loadConfig({ cwd: "/home/ada/work/app", files, env: {}, look });
     expect(loaded).toMatchObject({ config: {}, project: { state: "unknown" } });
-    await expect(trustBookOf({ cwd: "/home/ada", env: {}, files })).rejects.toThrow(/XDG_CONFIG_HOME/);
+    await expect(trustListOf({ cwd: "/home/ada", env: {}, files })).rejects.toThrow(/XDG_CONFIG_HOME/);
   });
 
   it("F-F: the stated reason why nothing can be trusted is the true one", async () => {
     const files = createMemoryFiles();
     await files.write(file, encode(text));
     const whyNot = (HOME: string): Promise<unknown> =>
-      trustBookOf({ cwd: "/home/ada/work/app", env: { HOME }, files }).catch((error: unknown) => error);
+      trustListOf({ cwd: "/home/ada/work/app", env: { HOME }, files }).catch((error: unknown) => error);
     // The folder does not exist in the project yet.
     expect(await whyNot("/home/ada/work/app/home")).toMatchObject({
       message: expect.stringMatching(/app\/home\/\.config\/millrace is inside this project\. Set HOME or/),

@@ -32,7 +32,7 @@ export type { ServerField } from "./config-check.ts";
 export { CONFIG_FILES } from "./config-find.ts";
 export { describeJsonFault } from "./config-json.ts";
 export type { LoadedConfig, ProjectConfig } from "./config-load.ts";
-export { describeTrust, inspectConfig, loadConfig, trustBookOf } from "./config-load.ts";
+export { describeTrust, inspectConfig, loadConfig, trustListOf } from "./config-load.ts";
 export type { ReplayOptions } from "./replay.ts";
 export { replay, replayIn } from "./replay.ts";
 export type { BackendState } from "./inspect.ts";

@@ -56,8 +56,8 @@ export function openTrustList(folder: string, files: FileSystem): TrustList {
       `${path} is not the list of trusted files that millrace writes. Remove it, and trust your files again.`,
     );
   };
-  const write = async (book: ReadonlyMap<string, string>): Promise<void> => {
-    const trusted = Object.fromEntries([...book].sort(([a], [b]) => (a < b ? -1 : 1)));
+  const write = async (entries: ReadonlyMap<string, string>): Promise<void> => {
+    const trusted = Object.fromEntries([...entries].sort(([a], [b]) => (a < b ? -1 : 1)));
     const text = `${JSON.stringify({ trusted }, undefined, 2)}\n`;
     try {
       await files.write(path, new TextEncoder().encode(text));
@@ -86,9 +86,9 @@ export function openTrustList(folder: string, files: FileSystem): TrustList {
       return { file, sha256 };
     },
     async remove(file) {
-      const book = await read();
-      if (!book.delete(file)) return false;
-      await write(book);
+      const entries = await read();
+      if (!entries.delete(file)) return false;
+      await write(entries);
       return true;
     },
   };

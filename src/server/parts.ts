@@ -82,7 +82,7 @@ export async function requireRun(context: ServerContext, { store }: ServerParts)
 }
 
 /** Records an action in the audit. The action stands even if this fails; then it is in the server's own log. */
-export async function noteDeed({ store, write, metrics }: ServerParts, entry: AuditEntry): Promise<void> {
+export async function noteAction({ store, write, metrics }: ServerParts, entry: AuditEntry): Promise<void> {
   try {
     await store.addAudit(entry);
   } catch (error) {

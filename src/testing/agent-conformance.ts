@@ -53,17 +53,17 @@ export function checkAgentBackend(
     [
       "a call is written, then checked, then run, then answered",
       async () => {
-        const { chunks, deeds } = await play(createBackend("tool-call"));
+        const { chunks, steps } = await play(createBackend("tool-call"));
         expectSound(chunks, "the turn");
-        expectSame(deeds, ["tool-call", "check", "redeem", "run", "check result", "tool-result"], "what happened");
+        expectSame(steps, ["tool-call", "check", "redeem", "run", "check result", "tool-result"], "what happened");
       },
     ],
     [
       "a call that is denied is answered as denied, and does not run",
       async () => {
-        const { chunks, deeds } = await play(createBackend("tool-call"), { denies: true });
+        const { chunks, steps } = await play(createBackend("tool-call"), { denies: true });
         expectSound(chunks, "the turn");
-        expectThat(!deeds.includes("run"), "the tool was run");
+        expectThat(!steps.includes("run"), "the tool was run");
         const answer = chunks.find((chunk) => chunk.type === "tool-result");
         expectSame([answer?.isError, answer?.skipped], [true, "denied"], "isError and skipped of the tool-result");
       },
@@ -108,7 +108,7 @@ interface PlayOptions {
 interface Played {
   readonly chunks: readonly Chunk[];
   /** What happened to the call, in order. */
-  readonly deeds: readonly string[];
+  readonly steps: readonly string[];
   readonly early: number;
 }
 
@@ -138,7 +138,7 @@ const SETTINGS: AgentSettings = {
 async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<Played> {
   const { denies = false, controller = new AbortController(), lags = false } = options;
   const chunks: Chunk[] = [];
-  const deeds: string[] = [];
+  const steps: string[] = [];
   const cleanUps: Promise<unknown>[] = [];
   let early = 0;
   let isLagging = false;
@@ -149,7 +149,7 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
     write(written) {
       if (isLagging) early += 1;
       chunks.push(...written);
-      for (const { type } of written) if (type === "tool-call" || type === "tool-result") deeds.push(type);
+      for (const { type } of written) if (type === "tool-call" || type === "tool-result") steps.push(type);
       if (options.controller !== undefined && written.some(({ type }) => type !== "start")) controller.abort();
       if (!lags) return undefined;
       isLagging = true;
@@ -165,12 +165,12 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
       isSilentOnOutput: true,
       checkPrompt: (messages) => Promise.resolve({ kind: "go", messages, ...nothingMore }),
       checkCall({ input }) {
-        deeds.push("check");
+        steps.push("check");
         if (denies)
           return Promise.resolve({ kind: "denied", reason: "It is not allowed.", by: "rule", ...nothingMore });
         let isUsed = false;
         const redeem = (given: unknown): boolean => {
-          deeds.push("redeem");
+          steps.push("redeem");
           const isRight = !isUsed && given === input;
           isUsed = true;
           return isRight;
@@ -178,7 +178,7 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
         return Promise.resolve({ kind: "run", input, grant: { redeem }, ...nothingMore });
       },
       checkResult(_, outcome) {
-        deeds.push("check result");
+        steps.push("check result");
         return Promise.resolve({ ...outcome, ...nothingMore });
       },
       checkHandoff: ({ message }) => Promise.resolve({ kind: "go", message, ...nothingMore }),
@@ -189,7 +189,7 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
     },
     cleanUp: (work) => void cleanUps.push(work),
     runTool({ input }) {
-      deeds.push("run");
+      steps.push("run");
       return Promise.resolve({ kind: "returned", output: JSON.stringify(input) });
     },
   };
@@ -201,5 +201,5 @@ async function play(backend: AgentBackend, options: PlayOptions = {}): Promise<P
     await conversation.close();
   }
   await Promise.all(cleanUps);
-  return { chunks, deeds, early };
+  return { chunks, steps, early };
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { createSystemFiles } from "#transports";
 import { main } from "../../src/cli/main.ts";
-import { loadConfig, trustBookOf } from "../../src/runtime/config-load.ts";
+import { loadConfig, trustListOf } from "../../src/runtime/config-load.ts";
 import { createMemoryIo } from "../e2e/memory-io.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
@@ -258,7 +258,7 @@ describe("F-A1: a home inside of the project is nobody's home", () => {
     for (const where of [".config", "home/.config"]) put(`${where}/millrace/config.mjs`, `${evil()}\n${CONFIG}`);
     const file = put("millrace.config.mjs", `${evil()}\n${CONFIG}`);
     // What somebody who wrote the repository could have written.
-    const book = await trustBookOf({ cwd: home, env: { HOME: repository }, files: createSystemFiles() });
+    const book = await trustListOf({ cwd: home, env: { HOME: repository }, files: createSystemFiles() });
     const { proof } = { proof: new TextEncoder().encode(`${evil()}\n${CONFIG}`) };
     await book.add(file, proof);
     for (const args of [["run", "hi"], ["explain"], ["doctor"]]) {

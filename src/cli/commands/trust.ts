@@ -2,7 +2,7 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { describeThrown } from "#domain";
-import { CONFIG_FILES, describeTrust, inspectConfig, trustBookOf } from "#runtime";
+import { CONFIG_FILES, describeTrust, inspectConfig, trustListOf } from "#runtime";
 import { plainText } from "#sinks";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { usageError } from "../usage-error.ts";
@@ -40,23 +40,24 @@ export function addTrustCommand(program: Command, io: CommandIo, outcome: Outcom
 
 async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo): Promise<number> {
   const { files, env } = io.world;
-  const book = await trustBookOf({ cwd: io.cwd, env, files });
+  const trustList = await trustListOf({ cwd: io.cwd, env, files });
   const say = (text: string): void => io.out.write(`${plainText(text)}\n`);
   if (flags.list === true) {
     if (file !== undefined || flags.remove === true) throw usageError("--list takes neither a file nor --remove.");
-    for (const trusted of await book.list()) say(trusted.file);
+    for (const trusted of await trustList.list()) say(trusted.file);
     return EXIT.success;
   }
   const path = file === undefined ? await findProject(io) : await realPathOf(file, io);
   if (flags.remove === true) {
-    if (!(await book.remove(path))) throw usageError(`${path} is not trusted. millrace trust --list shows what is.`);
+    if (!(await trustList.remove(path)))
+      throw usageError(`${path} is not trusted. millrace trust --list shows what is.`);
     say(`no longer trusted: ${path}`);
     return EXIT.success;
   }
   const { proof, imports } = await describeTrust(path, files).catch((error: unknown) => {
     throw usageError(`${describeThrown(error)} To use it once: --config ${JSON.stringify(path)}`, error);
   });
-  await book.add(path, proof);
+  await trustList.add(path, proof);
   say(`trusted: ${path}`);
   const own = imports.filter((one) => !/[\\/]node_modules[\\/]/.test(one));
   for (const one of own.slice(0, SHOWN_IMPORTS)) say(`  with ${one}`);

@@ -2,7 +2,7 @@ import { ApiError } from "../api-error.ts";
 import { answerJson } from "../json-response.ts";
 import type { Decision } from "../live-runs.ts";
 import { openStream, readPlace, readVocabulary, takePlace } from "../open-stream.ts";
-import { noteDeed, requireRun, type ServerContext, type ServerParts } from "../parts.ts";
+import { noteAction, requireRun, type ServerContext, type ServerParts } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
 import { ownBoolean, ownValue } from "#wire";
 
@@ -32,7 +32,7 @@ export async function abortRun(context: ServerContext, parts: ServerParts): Prom
   requireFields(await readBody(context.req.raw, parts.settings.limits, true), []);
   const accepted = await parts.runs.abort(run, "A user aborted the run.");
   if (accepted) {
-    await noteDeed(parts, {
+    await noteAction(parts, {
       at: parts.settings.world.clock.now(),
       tenant: context.get("tenant"),
       action: "run-aborted",

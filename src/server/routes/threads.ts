@@ -1,7 +1,7 @@
 import { ApiError } from "../api-error.ts";
 import { answerJson } from "../json-response.ts";
 import { requireOffered } from "../options.ts";
-import { noteDeed, requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
+import { noteAction, requireThread, type ServerContext, type ServerParts, showThread } from "../parts.ts";
 import { readBody, readTextField, requireFields } from "../request-body.ts";
 
 const LONGEST_TITLE = 200;
@@ -103,6 +103,6 @@ export async function removeThread(context: ServerContext, parts: ServerParts): 
   await parts.store.removeThread(tenant, id);
   await parts.warm.drop(id);
   const at = parts.settings.world.clock.now();
-  await noteDeed(parts, { at, tenant, action: "thread-removed", threadId: id, by: "user" });
+  await noteAction(parts, { at, tenant, action: "thread-removed", threadId: id, by: "user" });
   return context.body(null, 204);
 }
