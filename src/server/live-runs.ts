@@ -1,12 +1,4 @@
-import {
-  type AgentEvent,
-  type DoneEvent,
-  describeThrown,
-  type ErrorDetail,
-  familyOf,
-  type Message,
-  type RunResult,
-} from "#domain";
+import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Message, type RunResult } from "#domain";
 import {
   askFirst,
   filesOf,
@@ -23,6 +15,7 @@ import {
   endWithError,
   type EventBatch,
   type EventLog,
+  isStoreError,
   LOCAL_TENANT,
   type NewRun,
   type ThreadRecorder,
@@ -42,6 +35,7 @@ import type { Metrics } from "./metrics.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
 import type { WriteLog } from "./server-log.ts";
 import type { StorageQuota } from "./storage-quota.ts";
+import { countCrashes, hasNewAnswer, ParkedCalls, waitsForResult } from "./waiting-runs.ts";
 import type { TakenAgent, WarmThreads } from "./warm-threads.ts";
 
 type Run = ReturnType<typeof startRun>;
@@ -104,14 +98,13 @@ interface ThreadRun {
 }
 
 /** A run that keeps ending its process is not continued for ever. */
-const MOST_RESUMED = 20;
+const MOST_CRASHES = 20;
+
+/** When a waiting run is tried again whose store failed. */
+const RETRY_MS = 5000;
 
 /** The longest delay of a timer. */
 const LONGEST_MS = 2 ** 31 - 1;
-
-function isResumed(event: AgentEvent): boolean {
-  return event.type === "notice" && event.kind === "resumed";
-}
 
 /** What is known of a run when it is written to its log. */
 interface KeptRun {
@@ -125,6 +118,7 @@ interface KeptRun {
 interface LiveRun {
   readonly run: Run;
   readonly written: Promise<void>;
+  readonly parkedCalls: ParkedCalls;
 }
 
 export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
@@ -137,6 +131,8 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   const busy = new Map<string, { readonly tenant: string }>();
   /** Timers of runs that wait for a time. */
   const alarms = new Map<string, () => void>();
+  /** Waiting runs that are being continued or ended. */
+  const turns = new Map<string, Promise<void>>();
   /** Fires when the work on all runs has to stop. */
   const leaving = new AbortController();
   let closing = false;
@@ -183,20 +179,29 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       throw error;
     }
     isStored.resolve();
-    follow(run, threadId, keep(run, { stub, input: shown, stored, after: -1 }, agent));
+    follow(run, { stub, input: shown, stored, after: -1 }, agent);
     write("info", "run-start", { runId: run.id, threadId, tenant, target: thread.target });
     if (thread.title === "") await giveTitle(thread, shown);
     return run.id;
   };
 
-  const follow = (run: Run, threadId: string, kept: Promise<void>): void => {
+  const follow = (run: Run, kept: KeptRun, agent: TakenAgent | undefined): void => {
+    const { tenant = LOCAL_TENANT, threadId = "" } = kept.stub;
     open.add(run);
     run.closed.then(() => open.delete(run)).catch(() => undefined);
-    const written = kept.finally(() => {
+    const parkedCalls = new ParkedCalls(run, kept.stored);
+    const written = keep(run, kept, agent).finally(() => {
       runs.delete(run.id);
       busy.delete(threadId);
     });
-    runs.set(run.id, { run, written });
+    runs.set(run.id, { run, written, parkedCalls });
+    // Only now can the run be continued, if its answer came while it was being parked.
+    written
+      .then(
+        () => (isParked(run) ? watchWaiting(run.id, tenant) : undefined),
+        () => undefined,
+      )
+      .catch(reportFailure(run.id));
   };
 
   /** What every run of this server has in common. */
@@ -212,20 +217,18 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     const thread = threadId === undefined ? undefined : await store.findThread(tenant, threadId);
     if (thread === undefined || threadId === undefined) throw new Error("it does not belong to a thread");
     requireOffered(thread.target, settings);
-    if (busy.has(threadId)) return;
     busy.set(threadId, { tenant });
     try {
       const record = await readRun(store, stored);
       const input = record.messages.at(-1);
       if (input === undefined) throw new Error("its input is not stored");
-      if (record.events.filter(isResumed).length >= MOST_RESUMED) throw new Error("it was continued too often");
+      if (countCrashes(record.events) >= MOST_CRASHES) throw new Error("it was continued too often");
       const target = targetOf(thread.target, settings);
       const { limits } = (stored.settings ?? {}) as { readonly limits?: RunOptions["limits"] };
       const mark = new StoredMark();
       const surroundings = { ...surroundingsOf(mark), resumed: record };
       const run = startRun(target, record.messages, optionsFor(target, limits), world, surroundings);
-      const kept: KeptRun = { stub: stored, input, stored: mark, after: record.events.at(-1)?.seq ?? -1 };
-      follow(run, threadId, keep(run, kept, undefined));
+      follow(run, { stub: stored, input, stored: mark, after: record.events.at(-1)?.seq ?? -1 }, undefined);
       write("info", "run-resumed", { runId: id, threadId, tenant });
     } catch (error) {
       busy.delete(threadId);
@@ -233,29 +236,63 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     }
   };
 
-  /** Continues a run, or closes it with the reason why that is impossible. */
-  const resumeOrClose = async (stored: StoredRun): Promise<void> => {
-    try {
-      await resume(stored);
-    } catch (error) {
-      const message = describeThrown(error);
-      write("warn", "run-not-resumed", { runId: stored.id, message });
-      await closeInterruptedRun(store, stored, world.clock, `The run could not be continued: ${message}.`);
-    }
+  /** Does one thing after the other with a run that no process works on, if it is still so then. */
+  const inTurn = ({ id, tenant = LOCAL_TENANT }: StoredRun, act: (run: StoredRun) => Promise<void>): Promise<void> => {
+    const before = turns.get(id) ?? Promise.resolve();
+    const turn = before
+      .catch(() => undefined)
+      .then(async () => {
+        const stored = runs.has(id) ? undefined : await store.findRun(tenant, id);
+        if (stored !== undefined && !stored.isOver) await act(stored);
+      })
+      .finally(() => {
+        if (turns.get(id) === turn) turns.delete(id);
+      });
+    turns.set(id, turn);
+    return turn;
   };
 
-  /** A run that waits for a time is continued then; one that has an answer already, at once. */
+  /** Continues a run, or closes it with the reason why that is impossible. Rejects if the store fails now. */
+  const resumeOrClose = (run: StoredRun): Promise<void> =>
+    inTurn(run, async (stored) => {
+      try {
+        stopAlarm(stored.id);
+        await resume(stored);
+      } catch (error) {
+        if (isStoreError(error) && error.code === "store-failed") throw error;
+        const message = describeThrown(error);
+        write("warn", "run-not-resumed", { runId: stored.id, message });
+        await closeInterruptedRun(store, stored, world.clock, `The run could not be continued: ${message}.`);
+      }
+    });
+
+  /** Continues a waiting run, once the store answers. */
+  const wake = (run: StoredRun): void => {
+    resumeOrClose(run).catch((error: unknown) => {
+      reportFailure(run.id)(error);
+      if (!closing) setAlarm(run.id, RETRY_MS, () => wake(run));
+    });
+  };
+
+  /** A run that waits for a time is continued then; one whose answer is there already, at once. */
   const watchWaiting = async (runId: string, tenant: string): Promise<void> => {
     const stored = await store.findRun(tenant, runId);
-    if (stored === undefined || stored.isOver || closing) return;
+    if (stored?.isWaiting !== true || closing) return;
+    if (await hasNewAnswer(store, stored)) return wake(stored);
     const { wakeAt } = stored;
-    if ((await store.listAnswers(runId)).length > 0) return resumeOrClose(stored);
     if (wakeAt === undefined) return;
     const delayMs = Math.min(Math.max(0, wakeAt - world.clock.now()), LONGEST_MS);
+    setAlarm(runId, delayMs, () => {
+      if (world.clock.now() >= wakeAt) wake(stored);
+      else watchWaiting(runId, tenant).catch(reportFailure(runId));
+    });
+  };
+
+  const setAlarm = (runId: string, delayMs: number, ring: () => void): void => {
+    stopAlarm(runId);
     const takeBack = world.clock.after(delayMs, () => {
       alarms.delete(runId);
-      const isDue = world.clock.now() >= wakeAt;
-      (isDue ? resumeOrClose(stored) : watchWaiting(runId, tenant)).catch(reportFailure(runId));
+      ring();
     });
     alarms.set(runId, takeBack);
   };
@@ -270,17 +307,49 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     write("error", "resume-failed", { runId, message: describeThrown(error) });
 
   /** Whether a call waits for what is given. */
-  const isAwaited = async (stored: StoredRun, { callId, decision }: GivenAnswer): Promise<boolean> => {
+  const isAwaited = async (runId: string, tenant: string, { callId, decision }: GivenAnswer): Promise<boolean> => {
     if (decision !== undefined) {
-      const questions = await store.listQuestions(stored.tenant ?? LOCAL_TENANT);
-      return questions.some((question) => question.runId === stored.id && question.callId === callId);
+      const questions = await store.listQuestions(tenant);
+      return questions.some((question) => question.runId === runId && question.callId === callId);
     }
-    const last = (await store.read(stored.id, { after: stored.lastSeq - 1, limit: 1 })).at(-1);
-    if (last?.type !== "notice" || last.kind !== "parked") return false;
-    const { calls = [] } = last.data as {
-      readonly calls?: readonly { readonly callId: string; readonly for: string }[];
-    };
-    return calls.some((call) => call.callId === callId && call.for !== "answer");
+    const live = runs.get(runId);
+    if ((await live?.parkedCalls.has(callId)) === true) return true;
+    if (live !== undefined && isParked(live.run)) await live.written;
+    const stored = await store.findRun(tenant, runId);
+    return stored?.isWaiting === true && (await waitsForResult(store, stored, callId));
+  };
+
+  /** Gives a stored answer to the run, or continues the run with it. */
+  const passOn = async (run: StoredRun, { callId, decision, result }: GivenAnswer): Promise<void> => {
+    await turns.get(run.id)?.catch(() => undefined);
+    const live = runs.get(run.id)?.run;
+    // A run that is being parked at this moment finds the answer in the store.
+    if (live === undefined) return closing ? undefined : wake(run);
+    if (decision !== undefined) live.answer(callId, decision);
+    if (result !== undefined) live.giveResult(callId, result);
+  };
+
+  const abort = async (run: StoredRun, reason: string): Promise<boolean> => {
+    const { id: runId, tenant = LOCAL_TENANT } = run;
+    await turns.get(runId)?.catch(() => undefined);
+    const live = runs.get(runId);
+    if (live !== undefined && !isParked(live.run)) {
+      if (live.run.isComplete()) return false;
+      live.run
+        .abort(reason)
+        .catch((error: unknown) => write("error", "abort-failed", { runId, message: describeThrown(error) }));
+      return true;
+    }
+    await live?.written;
+    if ((await store.findRun(tenant, runId))?.isWaiting !== true) return false;
+    let isClosed = false;
+    await inTurn(run, async (stored) => {
+      stopAlarm(runId);
+      await closeInterruptedRun(store, stored, world.clock, reason, "aborted");
+      isClosed = true;
+    });
+    // Otherwise its answer has continued it meanwhile.
+    return isClosed || abort(run, reason);
   };
 
   /** The run continues even if this fails: a thread without a title can still be found. */
@@ -357,9 +426,8 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       hold: (events: EventBatch, settlement: Settlement | undefined) => ends.hold(stub, events, settlement),
     };
     const failure = await log.write(run, { recorder, onStoreFailure, stored, after });
-    if (failure === undefined && run.toJSON().state === "waiting") {
+    if (failure === undefined && isParked(run)) {
       write("info", "run-parked", { runId: run.id, threadId: stub.threadId });
-      watchWaiting(run.id, stub.tenant ?? LOCAL_TENANT).catch(reportFailure(run.id));
       return;
     }
     if (failure === undefined) {
@@ -424,36 +492,14 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       if (stored.isWaiting === true) return watchWaiting(stored.id, stored.tenant ?? LOCAL_TENANT);
       await resumeOrClose(stored);
     },
-    async abort({ id: runId, tenant = LOCAL_TENANT }, reason) {
-      const live = runs.get(runId);
-      if (live !== undefined && live.run.toJSON().state !== "waiting") {
-        if (live.run.isComplete()) return false;
-        live.run
-          .abort(reason)
-          .catch((error: unknown) => write("error", "abort-failed", { runId, message: describeThrown(error) }));
-        return true;
-      }
-      await live?.written;
-      const stored = await store.findRun(tenant, runId);
-      if (stored?.isWaiting !== true) return false;
-      stopAlarm(runId);
-      await closeInterruptedRun(store, stored, world.clock, reason, "aborted");
-      return true;
-    },
-    async answer({ id: runId, tenant = LOCAL_TENANT }, answer) {
-      const live = runs.get(runId);
-      const { callId, decision, result } = answer;
-      if (live !== undefined) {
-        if (decision !== undefined && live.run.answer(callId, decision)) return true;
-        if (result !== undefined && live.run.giveResult(callId, result)) return true;
-        if (live.run.toJSON().state !== "waiting") return false;
-        await live.written;
-      }
-      const stored = await store.findRun(tenant, runId);
-      if (stored === undefined || stored.isOver || !(await isAwaited(stored, answer))) return false;
+    abort,
+    async answer(run, answer) {
+      const { id: runId, tenant = LOCAL_TENANT } = run;
+      await turns.get(runId)?.catch(() => undefined);
+      if (!(await isAwaited(runId, tenant, answer))) return false;
+      // Stored before anybody is told that it was accepted, also while the run is active: the process may die now.
       if (!(await store.addAnswer(runId, { ...answer, at: world.clock.now() } as StoredAnswer))) return false;
-      stopAlarm(runId);
-      if (!closing) resumeOrClose(stored).catch(reportFailure(runId));
+      await passOn(run, answer);
       return true;
     },
     async close(graceMs) {
@@ -517,6 +563,10 @@ function createRunRecorder(input: Message, metrics: Metrics, room: StorageLimit)
       return settlementOf(done, input, counter);
     },
   };
+}
+
+function isParked(run: Run): boolean {
+  return run.toJSON().state === "waiting";
 }
 
 function storageError(why: string): ErrorDetail {

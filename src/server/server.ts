@@ -96,11 +96,11 @@ export function createServer(options: ServerOptions): Server {
     page: readPage(settings.page),
   });
 
-  /** Continues the unfinished runs of an earlier process. Runs of a library that wait are left to it. */
+  /** Continues the unfinished runs of threads. Runs of a library in the same store are left to it. */
   const resumeAll = async (): Promise<number> => {
     await ends.restore();
     const unfinished = await store.listRuns({ isOver: false });
-    const own = unfinished.filter(({ threadId, isWaiting }) => threadId !== undefined || isWaiting !== true);
+    const own = unfinished.filter(({ threadId }) => threadId !== undefined);
     for (const run of own) await runs.resume(run);
     return own.length;
   };

@@ -1,58 +1,24 @@
 import { describe, expect, it } from "vitest";
-import type { AgentEvent } from "#domain";
-import { agent } from "#runtime";
-import type { Store } from "#sessions";
 import { assertRunLog } from "#testing";
-import { park, sleepUntil, tool } from "#tools";
+import { park, sleepUntil } from "#tools";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
-import { startServer, testWorld } from "../server/support.ts";
-import { modelOf } from "./resumable.ts";
-
-const steps = [{ text: "I ask.", calls: [{ name: "work", input: { n: 1 } }] }, { text: "Done." }];
-
-function start(store: Store, run: () => unknown, rules: { readonly ask?: readonly string[] } = { ask: ["work"] }) {
-  const world = testWorld();
-  const clerk = agent({
-    name: "clerk",
-    backend: modelOf(steps),
-    tools: [tool("work", "Work", { n: "number" }, run)],
-    permissions: { ...rules, otherwise: "allow" },
-  });
-  return { ...startServer({ store, agents: [clerk], target: "clerk", world }), clock: world.clock };
-}
-
-async function ask(server: ReturnType<typeof start>): Promise<string> {
-  const made = (await (await server.ask("POST", "/api/threads", {})).json()) as { id: string };
-  await server.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" });
-  const [run] = await server.store.listRuns({ threadId: made.id });
-  return run?.id as string;
-}
-
-async function until(check: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500 && !(await check()); tries += 1) await new Promise((next) => setImmediate(next));
-  expect(await check()).toBe(true);
-}
-
-const statusOf = async (server: ReturnType<typeof start>, runId: string): Promise<string> =>
-  ((await (await server.ask("GET", `/api/runs/${runId}`)).json()) as { status: string }).status;
-
-const logOf = async (store: Store, runId: string): Promise<readonly AgentEvent[]> => store.read(runId);
+import { begin, logOf, serve, type Served, statusOf, until } from "./serving.ts";
 
 describe("Runs that survive: the server", () => {
   it("a question is parked after limits.parkMs, and its answer continues the run, over any number of restarts", async () => {
     const store = createMemoryStore();
     let ran = 0;
     const work = () => (ran += 1);
-    const first = start(store, work);
-    const runId = await ask(first);
+    const first = serve({ store, run: work });
+    const runId = await begin(first);
     await until(async () => (await store.listQuestions("local")).length === 1);
     await first.clock.advance(60_000);
     await until(async () => (await statusOf(first, runId)) === "waiting");
     for (let restarts = 0; restarts < 8; restarts += 1) {
-      const next = start(store, work);
+      const next = serve({ store, run: work });
       expect(await statusOf(next, runId)).toBe("waiting");
     }
-    const last = start(store, work);
+    const last = serve({ store, run: work });
     const [question] = await store.listQuestions("local");
     const path = `/api/runs/${runId}/permissions/${question?.callId}`;
     expect(await (await last.ask("POST", path, { allow: true })).json()).toEqual({ accepted: true });
@@ -65,13 +31,13 @@ describe("Runs that survive: the server", () => {
   it("shutting down leaves an open question to the next start", async () => {
     const store = createMemoryStore();
     let ran = 0;
-    const first = start(store, () => (ran += 1));
-    const runId = await ask(first);
+    const first = serve({ store, run: () => (ran += 1) });
+    const runId = await begin(first);
     await until(async () => (await store.listQuestions("local")).length === 1);
     const closed = first.server.close();
     await first.clock.advance(60_000);
     await closed;
-    const next = start(store, () => (ran += 1));
+    const next = serve({ store, run: () => (ran += 1) });
     expect(await statusOf(next, runId)).toBe("waiting");
     const [question] = await store.listQuestions("local");
     await next.ask("POST", `/api/runs/${runId}/permissions/${question?.callId}`, { allow: true });
@@ -83,13 +49,13 @@ describe("Runs that survive: the server", () => {
   it("shutting down during a tool leaves the run to the next start, which never runs the tool again", async () => {
     const store = createMemoryStore();
     let ran = 0;
-    const first = start(store, () => new Promise(() => (ran += 1)), {});
-    const runId = await ask(first);
+    const first = serve({ store, run: () => new Promise(() => (ran += 1)), ask: [] });
+    const runId = await begin(first);
     await until(async () => ran === 1);
     const closed = first.server.close();
     await first.clock.advance(60_000);
     await closed;
-    const next = start(store, () => (ran += 1), {});
+    const next = serve({ store, run: () => (ran += 1), ask: [] });
     await until(async () => (await statusOf(next, runId)) === "success");
     expect(ran).toBe(1);
     const log = await logOf(store, runId);
@@ -100,8 +66,8 @@ describe("Runs that survive: the server", () => {
 
   it("the result of a parked call is given over HTTP, once", async () => {
     const store = createMemoryStore();
-    const first = start(store, () => park(), {});
-    const runId = await ask(first);
+    const first = serve({ store, run: () => park(), ask: [] });
+    const runId = await begin(first);
     await until(async () =>
       (await logOf(store, runId)).some((event) => event.type === "notice" && event.kind === "call-parked"),
     );
@@ -119,8 +85,8 @@ describe("Runs that survive: the server", () => {
   it("a result that is given before the time of a sleeping tool counts, and its time has no effect any more", async () => {
     for (const end of ["result", "abort"] as const) {
       const store = createMemoryStore();
-      const server: ReturnType<typeof start> = start(store, () => sleepUntil(server.clock.now() + 600_000), {});
-      const runId = await ask(server);
+      const server: Served = serve({ store, run: () => sleepUntil(server.clock.now() + 600_000), ask: [] });
+      const runId = await begin(server);
       await until(async () =>
         (await logOf(store, runId)).some((event) => event.type === "notice" && event.kind === "call-parked"),
       );
@@ -141,8 +107,8 @@ describe("Runs that survive: the server", () => {
 
   it("a waiting run can be aborted, and its thread takes no other message meanwhile", async () => {
     const store = createMemoryStore();
-    const first = start(store, () => 1);
-    const runId = await ask(first);
+    const first = serve({ store, run: () => 1 });
+    const runId = await begin(first);
     await until(async () => (await store.listQuestions("local")).length === 1);
     await first.clock.advance(60_000);
     await until(async () => (await statusOf(first, runId)) === "waiting");
