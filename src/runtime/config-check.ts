@@ -28,6 +28,7 @@ export const CONFIG_FIELDS = [
 const SERVER_FIELDS = [
   "tokens",
   "metricsToken",
+  "linkKey",
   "hosts",
   "origins",
   "trustProxy",

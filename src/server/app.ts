@@ -7,6 +7,7 @@ import { clientAddress } from "./client-address.ts";
 import { checkOrigin, type OriginRules } from "./origin-check.ts";
 import type { Page } from "./page.ts";
 import type { ServerContext, ServerEnv, ServerParts } from "./parts.ts";
+import { admitLink, isSigned } from "./link-access.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
 import { chat } from "./routes/chat.ts";
@@ -20,8 +21,11 @@ type Answer = (context: ServerContext, parts: ServerParts) => Promise<Response> 
 /** A route: who may request it, and its handler for each method. */
 interface Route {
   readonly path: string;
-  /** `tenant`, the default: requires a token. `operator`: requires the token for the metrics. */
-  readonly for?: "anybody" | "tenant" | "operator";
+  /**
+   * `tenant`, the default: requires a token. `link`: a token, or the signature of a link. `operator`: requires the token
+   * for the metrics.
+   */
+  readonly for?: "anybody" | "tenant" | "link" | "operator";
   /** Not counted as a request, so that a flood from an address does not fail the probes that come from it as well. */
   readonly isProbe?: true;
   readonly methods: Readonly<Partial<Record<Method, Answer>>>;
@@ -37,7 +41,7 @@ export const ROUTES: readonly Route[] = [
   { path: "/api/runs/:runId/events", methods: { GET: getEvents } },
   { path: "/api/runs/:runId/abort", methods: { POST: abortRun } },
   { path: "/api/runs/:runId/permissions/:callId", methods: { POST: answerPermission } },
-  { path: "/api/runs/:runId/results/:callId", methods: { POST: giveResult } },
+  { path: "/api/runs/:runId/results/:callId", for: "link", methods: { POST: giveResult } },
   { path: "/api/permissions", methods: { GET: listPermissions } },
   { path: "/api/backends", methods: { GET: listBackends } },
   { path: "/metrics", for: "operator", methods: { GET: showMetrics } },
@@ -111,8 +115,9 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
 function addRoute(app: Hono<ServerEnv>, { path, for: whom = "tenant", methods }: Route, options: AppOptions): void {
   const { parts, access } = options;
   const allowed = Object.keys(methods).join(", ");
-  app.all(path, (context) => {
-    if (whom === "tenant") requireTenant(context, access);
+  app.all(path, async (context) => {
+    if (whom === "link" && isSigned(context)) await admitLink(context, parts);
+    else if (whom === "tenant" || whom === "link") requireTenant(context, access);
     else if (whom === "operator") requireOperator(context, access);
     const { method } = context.req;
     const answer = Object.hasOwn(methods, method) ? methods[method as Method] : undefined;

@@ -7,6 +7,8 @@ export type { ApiErrorCode } from "./api-error.ts";
 export type { ServerLimits } from "./limits.ts";
 export { SERVER_LIMITS } from "./limits.ts";
 export type { Listening, ListenOptions } from "./listen.ts";
+export type { ResultLinkOptions } from "./result-link.ts";
+export { resultLink } from "./result-link.ts";
 export type { AccessToken, ServerOptions } from "./options.ts";
 export type { Server } from "./server.ts";
 export { createServer } from "./server.ts";

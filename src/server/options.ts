@@ -14,6 +14,7 @@ import { LOCAL_TENANT, type Store } from "#sessions";
 import type { ReportOptions } from "#views";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
+import { requireSecret } from "./secret-option.ts";
 import type { LogRecord } from "./server-log.ts";
 
 /** A token, and the tenant whose threads it gives access to. */
@@ -51,6 +52,11 @@ export interface ServerOptions {
    * server without `tokens` shows them to everyone who can reach it.
    */
   readonly metricsToken?: string;
+  /**
+   * Signs the links that `resultLink` makes, with which a service sends the result of a parked call without a token. At
+   * least 16 characters. Without it, no such link is accepted.
+   */
+  readonly linkKey?: string;
   /** Host names under which the server is reached, in addition to those of this machine: `chat.example.org`. */
   readonly hosts?: readonly string[];
   /** Origins of other pages that may send requests: `https://app.example.org`. Never a wildcard. */
@@ -85,6 +91,7 @@ export interface Settings {
   readonly run: RunOptions;
   readonly tokens: readonly Required<AccessToken>[];
   readonly metricsToken: string | undefined;
+  readonly linkKey: string | undefined;
   readonly hosts: ReadonlySet<string>;
   readonly origins: ReadonlySet<string>;
   readonly trustProxy: boolean;
@@ -97,8 +104,6 @@ export interface Settings {
   /** The working folder of this process. */
   readonly folder: string;
 }
-
-const SHORTEST_TOKEN = 16;
 
 /** A promise is what a missing `await` before `openStore` leaves. */
 const aStore = expects(
@@ -115,6 +120,7 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   run: 1,
   tokens: 1,
   metricsToken: 1,
+  linkKey: 1,
   hosts: 1,
   origins: 1,
   trustProxy: 1,
@@ -141,7 +147,8 @@ export function readSettings(options: ServerOptions): Settings {
   const targets = [...new Set([...agents.keys(), target, ...named])];
   const tokens = (options.tokens ?? []).map(readToken);
   const metricsToken = readMetricsToken(options);
-  const ownSecrets = [...tokens.map(({ token }) => token), ...(metricsToken === undefined ? [] : [metricsToken])];
+  const linkKey = readLinkKey(options);
+  const ownSecrets = [...tokens.map(({ token }) => token), ...[metricsToken, linkKey].flatMap((one) => one ?? [])];
   const world = withTokens(options.world ?? systemWorld(), ownSecrets);
   for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, world);
   return {
@@ -151,6 +158,7 @@ export function readSettings(options: ServerOptions): Settings {
     run: options.run ?? {},
     tokens,
     metricsToken,
+    linkKey,
     secrets: createServerMask(ownSecrets, options.run ?? {}, world),
     hosts: new Set((options.hosts ?? []).map((host) => host.toLowerCase())),
     origins: new Set((options.origins ?? []).map(readOrigin)),
@@ -227,13 +235,12 @@ function readMetricsToken({ metricsToken, tokens = [] }: ServerOptions): string 
   );
 }
 
-/** The message contains no part of the token, because messages end up in logs. */
-function requireSecret(field: string, token: unknown): void {
-  if (typeof token === "string" && token.length >= SHORTEST_TOKEN && /^[\u0021-\u007e]+$/.test(token)) return;
-  throw new StartError(
-    "invalid-option",
-    `${field} must be at least ${SHORTEST_TOKEN} characters without blanks. Make one with: openssl rand -hex 24`,
-  );
+/** A token as the key would let its tenant sign links for the runs of others. */
+function readLinkKey({ linkKey, metricsToken, tokens = [] }: ServerOptions): string | undefined {
+  if (linkKey === undefined) return undefined;
+  requireSecret("linkKey", linkKey);
+  if (linkKey !== metricsToken && !tokens.some(({ token }) => token === linkKey)) return linkKey;
+  throw new StartError("invalid-option", "linkKey is a token too. Make another one: openssl rand -hex 24");
 }
 
 function readOrigin(origin: string): string {

@@ -3,7 +3,7 @@ import type { AgentEvent } from "#domain";
 import { agent } from "#runtime";
 import type { ServerOptions } from "#server";
 import type { Store } from "#sessions";
-import { tool } from "#tools";
+import { tool, type ToolContext } from "#tools";
 import { startServer, testWorld } from "../server/support.ts";
 import { modelOf, type Step } from "./resumable.ts";
 
@@ -12,7 +12,7 @@ const STEPS: readonly Step[] = [{ text: "I ask.", calls: [{ name: "work", input:
 interface Serving {
   readonly store: Store;
   /** The tool `work`. */
-  readonly run: () => unknown;
+  readonly run: (call: Pick<ToolContext, "runId" | "callId">) => unknown;
   /** The calls that are asked about. Default: those of `work`. */
   readonly ask?: readonly string[];
   readonly steps?: readonly Step[];
@@ -25,7 +25,7 @@ export function serve({ store, run, ask = ["work"], steps = STEPS, options }: Se
   const clerk = agent({
     name: "clerk",
     backend: modelOf(steps),
-    tools: [tool("work", "Work", { n: "number" }, run)],
+    tools: [tool("work", "Work", { n: "number" }, (_, call) => run(call))],
     permissions: { ask, otherwise: "allow" },
   });
   return { ...startServer({ store, agents: [clerk], target: "clerk", world, ...options }), clock: world.clock };
@@ -34,9 +34,9 @@ export function serve({ store, run, ask = ["work"], steps = STEPS, options }: Se
 export type Served = ReturnType<typeof serve>;
 
 /** Begins a run on a new thread, and returns its id. */
-export async function begin(server: Served): Promise<string> {
-  const made = (await (await server.ask("POST", "/api/threads", {})).json()) as { id: string };
-  await server.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" });
+export async function begin(server: Served, headers: Record<string, string> = {}): Promise<string> {
+  const made = (await (await server.ask("POST", "/api/threads", {}, headers)).json()) as { id: string };
+  await server.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" }, headers);
   const [run] = await server.store.listRuns({ threadId: made.id });
   return run?.id as string;
 }

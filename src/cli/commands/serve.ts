@@ -129,6 +129,7 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   const token = flags.token ?? (io.world.env["MILLRACE_TOKEN"] || undefined);
   const metricsToken =
     flags.metricsToken ?? configured.metricsToken ?? (io.world.env["MILLRACE_METRICS_TOKEN"] || undefined);
+  const linkKey = configured.linkKey ?? (io.world.env["MILLRACE_LINK_KEY"] || undefined);
   const { options } = applyConfig({ ...config, agents: [] }, {});
   const isBare = agents.length === 0 && (options.tools ?? []).length === 0;
   return {
@@ -141,6 +142,7 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
     run: isBare && target.split("/", 1)[0] === "offline" ? { ...options, tools: demoTools() } : options,
     ...(token !== undefined && { tokens: [{ token }, ...(configured.tokens ?? [])] }),
     ...(metricsToken !== undefined && { metricsToken }),
+    ...(linkKey !== undefined && { linkKey }),
     ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(configured.hosts ?? [])] }),
   };
 }

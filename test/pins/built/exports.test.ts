@@ -279,6 +279,7 @@ describe("S1-142: exports", () => {
             "ListenOptions",
             "Listening",
             "LogRecord",
+            "ResultLinkOptions",
             "Server",
             "ServerLimits",
             "ServerOptions",
@@ -287,6 +288,7 @@ describe("S1-142: exports", () => {
             "SERVER_LIMITS",
             "createServer",
             "logLine",
+            "resultLink",
           ],
         },
         {

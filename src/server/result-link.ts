@@ -1,0 +1,75 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
+import { checkOptionNames, isId, StartError } from "#domain";
+import { isSecret, SHORTEST_TOKEN } from "./secret-option.ts";
+
+/** The options of `resultLink`. */
+export interface ResultLinkOptions {
+  /** The address under which the service reaches the server: `https://agents.example.org`. */
+  readonly url: string;
+  /** The `linkKey` of the server. */
+  readonly key: string;
+  /** The run and the call, from the tool's context. */
+  readonly runId: string;
+  readonly callId: string;
+  /** Afterwards the link is refused. A Date, or milliseconds since 1970. */
+  readonly expiresAt: Date | number;
+}
+
+/**
+ * Returns a link for the service that finishes the work of a call whose tool returns `park()`: whoever has the link may
+ * send the result of this one call, with `POST` and `{ output, isError? }` as JSON, without a token of the server, until
+ * it expires. The first result counts.
+ *
+ * @example
+ * const key = process.env.MILLRACE_LINK_KEY ?? ""
+ * const review = tool("review", "Have a person review a change", { change: "string" }, async ({ change }, call) => {
+ *   const expiresAt = Date.now() + 7 * 24 * 3_600_000
+ *   const answerTo = resultLink({ url: "https://agents.example.org", key, runId: call.runId, callId: call.callId, expiresAt })
+ *   await fetch("https://reviews.example.org", { method: "POST", body: JSON.stringify({ change, answerTo }) })
+ *   return park()
+ * })
+ */
+export function resultLink(options: ResultLinkOptions): string {
+  checkOptionNames(options, ["url", "key", "runId", "callId", "expiresAt"], "resultLink");
+  const { url, key, runId, callId, expiresAt } = options;
+  if (!isSecret(key)) throw invalid(`key must be the linkKey of the server, at least ${SHORTEST_TOKEN} characters`);
+  if (!isId(runId)) throw invalid("runId must be the runId of the tool's context");
+  if (typeof callId !== "string" || callId === "" || callId.length > 256) {
+    throw invalid("callId must be the callId of the tool's context");
+  }
+  const expires = expiresAt instanceof Date ? expiresAt.getTime() : expiresAt;
+  if (!Number.isSafeInteger(expires) || expires <= 0) {
+    throw invalid("expiresAt must be a Date, or milliseconds since 1970");
+  }
+  if (typeof url !== "string" || !URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
+    throw invalid("url must be the address of the server, such as https://agents.example.org");
+  }
+  const base = new URL(url);
+  const path = base.pathname.replace(/\/$/, "");
+  const signature = sign(key, { runId, callId, expires: String(expires) });
+  return `${base.origin}${path}/api/runs/${runId}/results/${encodeURIComponent(callId)}?expires=${expires}&signature=${signature}`;
+}
+
+/** What a link says about itself. */
+export interface SignedCall {
+  readonly runId: string;
+  readonly callId: string;
+  /** As it is written in the link. */
+  readonly expires: string;
+}
+
+/** Whether the key has signed this call with this time. */
+export function isSignedBy(key: string, call: SignedCall, signature: string): boolean {
+  const expected = Buffer.from(sign(key, call));
+  const given = Buffer.from(signature);
+  return expected.length === given.length && timingSafeEqual(expected, given);
+}
+
+function sign(key: string, { runId, callId, expires }: SignedCall): string {
+  const signed = JSON.stringify(["millrace-result", runId, callId, expires]);
+  return createHmac("sha256", key).update(signed).digest("base64url");
+}
+
+function invalid(problem: string): StartError {
+  return new StartError("invalid-option", `resultLink: ${problem}.`);
+}
