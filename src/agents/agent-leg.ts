@@ -8,6 +8,7 @@ import {
   type Message,
   type MessageItem,
   messageItem,
+  present,
   type ResultItem,
   resultItem,
   startFailure,
@@ -23,7 +24,7 @@ import { describeEnd } from "./end-message.ts";
 import { HANDOFF_TOOL } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import { AgentTools } from "./agent-tools.ts";
-import { continueAgentLeg, keepSession, restoreSession } from "./agent-past.ts";
+import { continueAgentLeg, keepSession, NOTHING, restoreSession, type Spent } from "./agent-past.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
 import { showOutput } from "./shown-output.ts";
 
@@ -39,7 +40,7 @@ export async function runAgentLeg(
 ): Promise<LegEnd> {
   const continued = await continueAgentLeg(planned, given);
   if (continued === undefined) return { kind: "over" };
-  const { leg, work } = continued;
+  const { leg, work, spent } = continued;
   await restoreSession(leg, work);
   let conversation: AgentConversation;
   try {
@@ -48,7 +49,7 @@ export async function runAgentLeg(
     await work.writer.write([startFailure(error)], leg.agent);
     return { kind: "over" };
   }
-  const agentRun = new AgentRun(leg, work, conversation, showInput);
+  const agentRun = new AgentRun(leg, work, conversation, { showInput, spent });
   let end: LegEnd = { kind: "over" };
   try {
     await conversation.send(work.messages, agentRun.link());
@@ -86,6 +87,8 @@ class AgentRun {
   /** The text of the latest assistant message. */
   private _finalText: string | undefined;
   private _turns = 0;
+  /** What earlier processes used; the next verdict includes it. */
+  private _spent: Spent;
   private _limit: LimitReached | undefined;
   /** The usage of the agent's messages so far. */
   private _used: Usage = {};
@@ -107,11 +110,17 @@ class AgentRun {
    */
   private _waiting = 0;
 
-  constructor(leg: AgentLeg, work: LegWork, conversation: AgentConversation, showInput: () => Promise<void>) {
+  constructor(
+    leg: AgentLeg,
+    work: LegWork,
+    conversation: AgentConversation,
+    { showInput, spent }: { readonly showInput: () => Promise<void>; readonly spent: Spent },
+  ) {
     this._leg = leg;
     this._work = work;
     this._conversation = conversation;
     this._showInput = showInput;
+    this._spent = spent;
     this._gate = work.policy.isSilentOnOutput ? undefined : work.policy.createOutputGate();
     this._times = new CallTimes(work.clock);
     this._tools = new AgentTools(leg, work, this._times);
@@ -297,12 +306,27 @@ class AgentRun {
     // The result of a CLI contains only the last block of its final message.
     const text = this._finalText ?? chunk.text;
     this._text = text ?? "";
-    this._turns = chunk.turns ?? 0;
     this._countVerdict(chunk);
+    const { costUsd: _, ...rest } = chunk;
+    const verdict = { ...rest, ...this._withSpent(chunk) };
+    this._turns = verdict.turns ?? 0;
     this._isSuccess = this._limit === undefined && !chunk.isError;
     const subtype = this._tools.handoff !== undefined ? "handoff" : (this._limit ?? chunk.subtype);
     const isError = subtype === chunk.subtype ? chunk.isError : subtype !== "handoff";
-    return this._describe({ ...chunk, ...(text !== undefined && { text }), subtype, isError });
+    return this._describe({ ...verdict, ...present({ text }), subtype, isError });
+  }
+
+  /** What the leg used in all of its processes. The agent only knows about this one. */
+  private _withSpent({ usage, turns, costUsd }: ChunkOf<ResultItem>): Pick<ResultItem, "usage" | "turns" | "costUsd"> {
+    const spent = this._spent;
+    this._spent = NOTHING;
+    if (spent.turns === 0) return { usage, ...present({ turns, costUsd }) };
+    const isKnown = costUsd !== undefined && spent.costUsd !== undefined;
+    return {
+      usage: addUsage(spent.usage, usage),
+      ...(turns !== undefined && { turns: spent.turns + turns }),
+      ...(isKnown && { costUsd: spent.costUsd + costUsd }),
+    };
   }
 
   /** Some agents report what they used with every message, others at the end only, or not at all. */

@@ -1,13 +1,19 @@
 import {
+  addUsage,
   type Chunk,
+  type ChunkOf,
   type Message,
   messageItem,
+  present,
+  resultItem,
   type ToolCallItem,
   toolCallItem,
-  type ChunkOf,
   toolResultItem,
+  type Usage,
 } from "#domain";
 import type { SettledOutcome } from "#tools";
+import { hasTokens, type LimitReached } from "./budget.ts";
+import { describeEnd } from "./end-message.ts";
 import type { AgentLeg, LegWork } from "./leg.ts";
 import { INCOMPLETE } from "./past-calls.ts";
 import { awaitParked } from "./parked-call.ts";
@@ -21,9 +27,9 @@ import type { PastCall, PastLeg } from "./past-run.ts";
 export async function continueAgentLeg(
   leg: AgentLeg,
   work: LegWork,
-): Promise<{ readonly leg: AgentLeg; readonly work: LegWork } | undefined> {
-  const { past, writer, budget, ids } = work;
-  if (past === undefined || past.replies.length === 0) return { leg, work };
+): Promise<{ readonly leg: AgentLeg; readonly work: LegWork; readonly spent: Spent } | undefined> {
+  const { past, writer, ids } = work;
+  if (past === undefined || past.replies.length === 0) return { leg, work, spent: NOTHING };
   const open = past.replies.flatMap(({ calls }) => calls).filter(({ result }) => result === undefined);
   const finished = await finishParked(open, work);
   if (finished === undefined) return undefined;
@@ -31,11 +37,52 @@ export async function continueAgentLeg(
     open.flatMap((call) => endCall(call, finished.get(call.callId))),
     leg.agent,
   );
-  for (const { message } of past.replies) budget.addSpent(message.usage ?? {}, 0);
+  const spent = await countSpent(past, leg, work);
+  const limit = limitOf(leg, spent) ?? work.budget.reached;
+  if (limit !== undefined) {
+    const message = describeEnd(limit, { run: work.budget.limits, leg: leg.limits });
+    const { usage, turns, costUsd } = spent;
+    const verdict = { subtype: limit, isError: true, usage, turns, ...present({ message, costUsd }) };
+    await writer.write([resultItem(verdict)], leg.agent);
+    return undefined;
+  }
   const blocks = [{ type: "text", text: continuation(open, finished) }] as const;
   const message = { id: ids.create("resumed"), role: "user", blocks, source: "millrace" } as const;
   await writer.write([messageItem(message)], leg.agent);
-  return { leg: resumeSession(leg, past), work: { ...work, messages: [...work.messages, ...said(past), message] } };
+  const messages = [...work.messages, ...said(past), message];
+  return { leg: withTurnsLeft(resumeSession(leg, past), spent), work: { ...work, messages }, spent };
+}
+
+/** What earlier processes of a leg used. The cost is `undefined` if a price is unknown. */
+export interface Spent {
+  readonly usage: Usage;
+  readonly costUsd: number | undefined;
+  readonly turns: number;
+}
+
+export const NOTHING: Spent = { usage: {}, costUsd: 0, turns: 0 };
+
+/** Counts what the replies of a leg used. The verdict that would have said what they cost was never written. */
+async function countSpent({ replies }: PastLeg, { backend }: AgentLeg, { budget, price }: LegWork): Promise<Spent> {
+  let spent: Spent = { ...NOTHING, turns: replies.length };
+  for (const { message } of replies) {
+    const { usage = {}, model = backend.model ?? "" } = message;
+    const cost = hasTokens(usage) ? await price(usage, { name: backend.provider ?? backend.name, model }) : 0;
+    budget.addSpent(usage, cost);
+    const costUsd = cost === undefined || spent.costUsd === undefined ? undefined : spent.costUsd + cost;
+    spent = { ...spent, usage: addUsage(spent.usage, usage), costUsd };
+  }
+  return spent;
+}
+
+function limitOf({ limits: { turns } }: AgentLeg, spent: Spent): LimitReached | undefined {
+  return turns !== undefined && spent.turns >= turns ? "error_max_turns" : undefined;
+}
+
+/** The agent counts its turns in each process anew. */
+function withTurnsLeft(leg: AgentLeg, spent: Spent): AgentLeg {
+  const { turns } = leg.limits;
+  return turns === undefined ? leg : { ...leg, limits: { ...leg.limits, turns: turns - spent.turns } };
 }
 
 /** Waits for the results of parked calls. The agent is not started before they are there. */

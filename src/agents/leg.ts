@@ -76,7 +76,10 @@ export type ModelLeg = Leg<ModelBackend>;
 export type AgentLeg = Leg<AgentBackend>;
 
 /** Returns the cost of a usage in US dollars, or `undefined` if it is unknown. */
-export type Price = (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
+export type Price = (
+  usage: Usage,
+  backend: Pick<ModelBackend, "name" | "model" | "hasKnownPrices">,
+) => Promise<number | undefined>;
 
 /** Keeps files beside the log of a run. */
 export interface KeptFiles {

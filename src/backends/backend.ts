@@ -141,6 +141,8 @@ export interface AgentBackend {
   readonly kind: "agent";
   readonly name: string;
   readonly model: string | undefined;
+  /** The provider of its models, for the price of replies whose agent never said what they cost. Default: `name`. */
+  readonly provider?: string;
   /** The folder it works in unless its settings name another. */
   readonly cwd?: string | undefined;
   /** It keeps sessions, and `resume` continues one. Without this member it does not. */

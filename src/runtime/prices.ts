@@ -16,7 +16,10 @@ const CACHED_TOKENS: ReadonlyMap<string, "apart" | "included"> = new Map([
 ]);
 
 /** The cost of a usage at a backend in dollars; `undefined` when it is unknown. */
-export type Price = (usage: Usage, backend: ModelBackend) => Promise<number | undefined>;
+export type Price = (
+  usage: Usage,
+  backend: Pick<ModelBackend, "name" | "model" | "hasKnownPrices">,
+) => Promise<number | undefined>;
 
 /** How many models are cached. */
 const REMEMBERED = 256;

@@ -61,6 +61,7 @@ export function createClaudeCodeBackend(given: ClaudeCodeBackendOptions, machine
     kind: "agent",
     cannotSend: cannotSendToAnthropic,
     name: "claude-code",
+    provider: "anthropic",
     model: options.model,
     cwd: options.cwd,
     keepsSessions: true,
