@@ -39,7 +39,7 @@ export async function runAgentLeg(
   showInput: () => Promise<void>,
 ): Promise<LegEnd> {
   const continued = await continueAgentLeg(planned, given);
-  if (continued === undefined) return { kind: "over" };
+  if (continued.kind !== "continued") return continued;
   const { leg, work, spent } = continued;
   await restoreSession(leg, work);
   let conversation: AgentConversation;

@@ -6,6 +6,7 @@ import {
   messageItem,
   present,
   resultItem,
+  textOf,
   type ToolCallItem,
   toolCallItem,
   toolResultItem,
@@ -14,43 +15,67 @@ import {
 import type { SettledOutcome } from "#tools";
 import { hasTokens, type LimitReached } from "./budget.ts";
 import { describeEnd } from "./end-message.ts";
-import type { AgentLeg, LegWork } from "./leg.ts";
-import { INCOMPLETE } from "./past-calls.ts";
+import type { AgentLeg, LegEnd, LegWork } from "./leg.ts";
+import { INCOMPLETE, pastHandoff } from "./past-calls.ts";
 import { awaitParked } from "./parked-call.ts";
 import type { PastCall, PastLeg } from "./past-run.ts";
 
 /**
  * Prepares a leg on an agent backend that an earlier process began. The agent continues its own session and is told
  * which calls have no result. Before its first message nothing has happened, so the leg simply begins again.
- * `undefined`: the run has to end.
+ * An agent that had handed over, or used up a limit, is not started again: the leg has ended.
  */
-export async function continueAgentLeg(
-  leg: AgentLeg,
-  work: LegWork,
-): Promise<{ readonly leg: AgentLeg; readonly work: LegWork; readonly spent: Spent } | undefined> {
+export async function continueAgentLeg(leg: AgentLeg, work: LegWork): Promise<Continued | LegEnd> {
   const { past, writer, ids } = work;
-  if (past === undefined || past.replies.length === 0) return { leg, work, spent: NOTHING };
+  if (past === undefined || past.replies.length === 0) return { kind: "continued", leg, work, spent: NOTHING };
   const open = past.replies.flatMap(({ calls }) => calls).filter(({ result }) => result === undefined);
   const finished = await finishParked(open, work);
-  if (finished === undefined) return undefined;
+  if (finished === undefined) return { kind: "over" };
   await writer.write(
     open.flatMap((call) => endCall(call, finished.get(call.callId))),
     leg.agent,
   );
   const spent = await countSpent(past, leg, work);
-  const limit = limitOf(leg, spent) ?? work.budget.reached;
-  if (limit !== undefined) {
-    const message = describeEnd(limit, { run: work.budget.limits, leg: leg.limits });
-    const { usage, turns, costUsd } = spent;
-    const verdict = { subtype: limit, isError: true, usage, turns, ...present({ message, costUsd }) };
-    await writer.write([resultItem(verdict)], leg.agent);
-    return undefined;
+  const handoff = pastHandoff(past, leg);
+  const limit = handoff === undefined ? (limitOf(leg, spent) ?? work.budget.reached) : undefined;
+  if (handoff !== undefined || limit !== undefined) await writeEnd(limit ?? "handoff", past, leg, { work, spent });
+  if (limit !== undefined) return { kind: "over" };
+  if (handoff !== undefined) {
+    const transcript = [...work.messages, ...said(past)];
+    return { kind: "handoff", ...handoff, text: lastText(past), turns: spent.turns, transcript };
   }
   const blocks = [{ type: "text", text: continuation(open, finished) }] as const;
   const message = { id: ids.create("resumed"), role: "user", blocks, source: "millrace" } as const;
   await writer.write([messageItem(message)], leg.agent);
   const messages = [...work.messages, ...said(past), message];
-  return { leg: withTurnsLeft(resumeSession(leg, past), spent), work: { ...work, messages }, spent };
+  const next = withTurnsLeft(resumeSession(leg, past), spent);
+  return { kind: "continued", leg: next, work: { ...work, messages }, spent };
+}
+
+/** How an agent takes up its leg. */
+export interface Continued {
+  readonly kind: "continued";
+  readonly leg: AgentLeg;
+  readonly work: LegWork;
+  readonly spent: Spent;
+}
+
+/** Writes the verdict of an agent that is not started again. */
+async function writeEnd(
+  subtype: LimitReached | "handoff",
+  past: PastLeg,
+  leg: AgentLeg,
+  { work, spent }: { readonly work: LegWork; readonly spent: Spent },
+): Promise<void> {
+  const message = describeEnd(subtype, { run: work.budget.limits, leg: leg.limits });
+  const { usage, turns, costUsd } = spent;
+  const facts = present({ message, costUsd });
+  const verdict = resultItem({ subtype, isError: subtype !== "handoff", text: lastText(past), usage, turns, ...facts });
+  await work.writer.write([verdict], leg.agent);
+}
+
+function lastText({ replies }: PastLeg): string {
+  return textOf(replies.at(-1)?.message.blocks ?? []);
 }
 
 /** What earlier processes of a leg used. The cost is `undefined` if a price is unknown. */

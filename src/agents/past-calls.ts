@@ -9,7 +9,7 @@ import {
 import type { RunWriter } from "#run";
 import type { Outcome, Tool } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
-import type { PastCall, PastReply } from "./past-run.ts";
+import type { PastCall, PastLeg, PastReply } from "./past-run.ts";
 import type { AnswerTool, BatchEnd } from "./tool-batch.ts";
 
 export interface PastCallSettings {
@@ -86,7 +86,24 @@ function isOurs({ name }: PastCall, { handoffs, answer }: PastCallSettings): boo
   return (name === HANDOFF_TOOL && handoffs.length > 0) || name === answer?.name;
 }
 
-function findHandoff(calls: readonly PastCall[], { handoffs }: PastCallSettings): BatchEnd["handoff"] {
+/**
+ * How a leg handed over, as its log says. An agent with its own loop usually says something after the call, so the
+ * handoff need not be in the last reply.
+ */
+export function pastHandoff(
+  { replies }: Pick<PastLeg, "replies">,
+  { handoffs = [] }: { readonly handoffs?: readonly string[] | undefined },
+): BatchEnd["handoff"] {
+  return findHandoff(
+    replies.flatMap(({ calls }) => calls),
+    { handoffs },
+  );
+}
+
+function findHandoff(
+  calls: readonly PastCall[],
+  { handoffs }: Pick<PastCallSettings, "handoffs">,
+): BatchEnd["handoff"] {
   const call = calls.find(({ name, result }) => name === HANDOFF_TOOL && result?.isError === false);
   const wanted = call && readHandoff(call.input, handoffs);
   return wanted?.fits === true ? { to: wanted.to, message: wanted.message } : undefined;

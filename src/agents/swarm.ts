@@ -21,8 +21,7 @@ import { runAgentLeg } from "./agent-leg.ts";
 import { createShortConversations } from "./agent-settings.ts";
 import { Budget, type RunLimits } from "./budget.ts";
 import { describeEnd } from "./end-message.ts";
-import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
-import { INCOMPLETE } from "./past-calls.ts";
+import { INCOMPLETE, pastHandoff } from "./past-calls.ts";
 import type { PastLeg, PastRun } from "./past-run.ts";
 import { pastTranscript } from "./transcript.ts";
 import type { AgentLeg, Conversations, KeptFiles, Leg, LegEnd, LegWork, ModelLeg, Price } from "./leg.ts";
@@ -87,12 +86,10 @@ export function createRunSource(plan: RunPlan, messages: readonly Message[], pas
 type HandoffEnd = Omit<Extract<LegEnd, { kind: "handoff" }>, "kind" | "turns">;
 
 /** How a leg handed over whose handoff is not in the log yet. */
-function handoffOf({ replies }: PastLeg, { handoffs = [] }: Leg): { readonly to: string; readonly message: string } {
-  const call = replies.at(-1)?.calls.find(({ name, result }) => name === HANDOFF_TOOL && result?.isError === false);
-  const wanted = readHandoff(call?.input, handoffs);
-  if (!wanted.fits)
-    throw new StartError("unknown-agent", `The handoff in the log cannot be repeated: ${wanted.problem}`);
-  return wanted;
+function handoffOf(past: PastLeg, leg: Leg): { readonly to: string; readonly message: string } {
+  const handoff = pastHandoff(past, leg);
+  if (handoff !== undefined) return handoff;
+  throw new StartError("unknown-agent", "The handoff in the log cannot be repeated: its agent is not there any more.");
 }
 
 class SwarmRun {

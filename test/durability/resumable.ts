@@ -98,6 +98,8 @@ export interface Scenario {
   /** Calls that may run again. */
   readonly idempotent?: readonly string[];
   readonly abortAt?: (event: AgentEvent) => boolean;
+  /** The result of calls that come from elsewhere. */
+  readonly gives?: unknown;
 }
 
 /** Carries a scenario out, or continues it after `past`, and returns all of its events. */
@@ -114,6 +116,11 @@ export async function play(
   const log: AgentEvent[] = [];
   run.on("permission", (event) => {
     if (event.state === "asked") run.answer(event.callId, { allow: scenario.allow !== false });
+  });
+  run.on("notice", ({ kind, data }) => {
+    if (kind !== "call-parked") return;
+    const { callId } = data as { readonly callId: string };
+    queueMicrotask(() => run.giveResult(callId, { output: scenario.gives, isError: false }));
   });
   for await (const event of run) {
     log.push(event);
