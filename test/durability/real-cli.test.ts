@@ -97,4 +97,46 @@ describeRealCli("Runs that survive: Claude Code", () => {
       await second.close();
     }
   });
+
+  it("after a crash in a tool, a machine without the session is told what was said and what may have run: the tool runs once", async () => {
+    const rules = [
+      { match: { user: "go on with it", turn: 0, times: 1 }, reply: { text: "I do.", toolCalls: [call] } },
+    ];
+    const first = await openPlace({ rules });
+    const second = await openPlace({ rules: [], otherwise: { text: "All done." } });
+    try {
+      const kept = createMemoryStore();
+      let isDead = false;
+      const append: typeof kept.append = (...given) => (isDead ? new Promise(() => undefined) : kept.append(...given));
+      let ran = 0;
+      let begin = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        begin = resolve;
+      });
+      const work = tool("work", "Work", { n: "number" }, () => {
+        ran += 1;
+        isDead = true;
+        begin();
+        return new Promise(() => undefined);
+      });
+      const options = { tools: [work], limits: { turns: 5 } };
+      const target = first.backend({ mode: "control" });
+      const run = startStored({ ...kept, append }, target, "Please go on with it.", options, systemWorld());
+      await begun;
+      run.abort().catch(() => undefined);
+      const elsewhere = second.backend({ mode: "control" });
+      const next = await resumeStored(kept, run.id, { target: elsewhere, ...options }, systemWorld());
+      expect(await next.result()).toMatchObject({ status: "success", text: "All done.", turns: 2 });
+      await next.closed;
+      const log = await kept.read(run.id);
+      assertRunLog(log);
+      expect(ran).toBe(1);
+      expect(ofType(log, "notice").map(({ kind }) => kind)).toContain("session-lost");
+      const asked = second.emulator.requests.map(({ body }) => JSON.stringify(body)).join();
+      for (const text of ["Please go on with it.", "I do.", "may have run"]) expect(asked).toContain(text);
+    } finally {
+      await first.close();
+      await second.close();
+    }
+  });
 });

@@ -31,9 +31,17 @@ export function createSessionFiles(
     },
     async write(sessionId, data, cwd) {
       const path = await findPath(sessionId, at(cwd), world);
-      if (path !== undefined && !(await world.files.exists(path))) await world.files.write(path, data);
+      if (path === undefined) return;
+      // One that is as long has the same lines, and its secrets are not masked.
+      const isBehind = !(await world.files.exists(path)) || countLines(await world.files.read(path)) < countLines(data);
+      if (isBehind) await world.files.write(path, data);
     },
   };
+}
+
+/** The CLI only ever adds lines. */
+function countLines(bytes: Uint8Array): number {
+  return bytes.reduce((lines, byte) => (byte === 0x0a ? lines + 1 : lines), 0);
 }
 
 type SessionFolder = Pick<ClaudeCodeOptions, "cwd" | "env">;
