@@ -101,7 +101,7 @@ function markupForms(text: string): readonly string[] {
   return MARKUP_SIGNS.flatMap((signs) =>
     ['"', "&quot;", "&#34;"].flatMap((double) =>
       ["'", "&#39;", "&#x27;", "&#039;", "&apos;"].map((single) => {
-        const entities = { ...base, ...signs, '"': double, "'": single };
+        const entities: Readonly<Record<string, string>> = { ...base, ...signs, '"': double, "'": single };
         return text.replaceAll(/[&<>"'+/`=]/g, (sign) => entities[sign] ?? sign);
       }),
     ),
