@@ -110,7 +110,9 @@ export function readOutcome(chunks: readonly Chunk[]) {
     callIds: chunks.flatMap((chunk) => (chunk.type === "tool-call" ? [chunk.callId] : [])),
     /** The names of the calls that were not made, because the reply is incomplete. */
     dropped: chunks.flatMap((chunk) =>
-      chunk.type === "warning" && chunk.code === "tool-call-incomplete" ? [chunk.context?.["name"]] : [],
+      chunk.type === "warning" && chunk.code === "tool-call-incomplete"
+        ? [(chunk.context as { name: string }).name]
+        : [],
     ),
     errors: chunks.filter((chunk) => chunk.type === "error"),
     failed: chunks.some((chunk) => chunk.type === "error" && chunk.terminal),

@@ -66,7 +66,7 @@ function requireText(key: string, { gitFolder }: GitPlace): string {
 
 /** The repositories in a working tree that git enters by itself: submodules, and others in its index. */
 async function innerRepositories(
-  { gitFolder, top }: GitFolders,
+  { gitFolder, top }: GitPlace,
   entries: readonly GitConfigEntry[],
   files: FileSystem,
 ): Promise<readonly string[]> {
