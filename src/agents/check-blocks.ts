@@ -77,7 +77,7 @@ function checkMedia(given: Fields, field: string): void {
     if (mediaType === undefined) {
       throw invalid(`${field}.mediaType is missing. Say what the bytes are, such as "image/png".`);
     }
-    if (given["type"] !== "document" || !TEXT_TYPE.test(String(mediaType)) || isEncodedText(data)) return;
+    if (given["type"] !== "document" || !TEXT_TYPE.test(mediaType as string) || isEncodedText(data)) return;
     throw invalid(`${field}.data is not a UTF-8 text in base64. Write Buffer.from(text).toString("base64").`);
   }
   throw invalid(`${field} needs its bytes as base64 in data, or its address in url: one of them.`);

@@ -4,9 +4,8 @@ export type { InputMessage, RunInput } from "./input.ts";
 export { checkSendable } from "./check-blocks.ts";
 export { readInput, repairPairs } from "./input.ts";
 export type { RetryOptions } from "./retry.ts";
-export { agentSettings, createShortConversations } from "./agent-settings.ts";
-export type { LimitReached, RunLimits } from "./budget.ts";
-export { RUN_BUDGET } from "./budget.ts";
+export { agentSettings } from "./agent-settings.ts";
+export type { RunLimits } from "./budget.ts";
 export type { KeptFiles } from "./leg.ts";
 export { HANDOFF_TOOL } from "./handoff.ts";
 export type {
@@ -14,12 +13,8 @@ export type {
   AgentEnvironment,
   Conversations,
   Leg,
-  LegLimits,
-  ModelLeg,
   Price,
 } from "./leg.ts";
-export { LEG_LIMITS } from "./leg.ts";
-export type { PastRun } from "./past-run.ts";
 export { readPastRun } from "./past-run.ts";
 export type { RunPlan } from "./swarm.ts";
 export { createRunSource } from "./swarm.ts";

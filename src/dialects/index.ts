@@ -39,6 +39,6 @@ export { openaiHost, PROFILES } from "./openai-chat/profile.ts";
 export type { ProviderProfile } from "./openai-chat/types.ts";
 export { isMedia, outputText, splitContent } from "./shared/content.ts";
 export { cannotSendToAnthropic, encodeMessagesMedia, withResults } from "./shared/media.ts";
-export type { HostAddress, ModelHost } from "./shared/model-host.ts";
+export type { ModelHost } from "./shared/model-host.ts";
 export type { ModelRequest, OutputSpec, ToolChoice, ToolSpec } from "./shared/model-request.ts";
 export { finishText, type RequestText } from "./shared/request-text.ts";

@@ -51,7 +51,6 @@ export type {
   AgentEvent,
   DeltaEvent,
   DoneEvent,
-  Envelope,
   ErrorItem,
   EventOf,
   EventType,
@@ -132,5 +131,5 @@ export { addUsage, mergeUsage, readCount, subtractUsage, USAGE_FIELDS } from "./
 export type { WarningCode, WarningDetail } from "./warning.ts";
 export { WARNING_CODES } from "./warning.ts";
 export { startFailure } from "./start-failure.ts";
-export type { Retracted, ShownText, TextPiece } from "./shown-text.ts";
+export type { Retracted, TextPiece } from "./shown-text.ts";
 export { createShownText, readRetraction } from "./shown-text.ts";

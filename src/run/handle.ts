@@ -17,7 +17,7 @@ import { readPartials } from "./partial-output.ts";
 import { eventResponse, textResponse } from "./response.ts";
 import { createTextReader, failureOf } from "./text.ts";
 
-export { RUN_LIMITS, type RunHandleOptions } from "./state.ts";
+export type { RunHandleOptions } from "./state.ts";
 
 /**
  * Starts a source and returns the handle of its run. The source starts in a microtask, so a listener attached

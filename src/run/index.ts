@@ -1,8 +1,8 @@
-export type { Accumulator, AgentResultNotice, Ending } from "./accumulator.ts";
+export type { AgentResultNotice, Ending } from "./accumulator.ts";
 export { createAccumulator } from "./accumulator.ts";
 export { ChunkMask } from "./chunk-mask.ts";
 export type { RunHandleOptions } from "./handle.ts";
-export { createRun, describeHandle, INSPECT, RUN_LIMITS } from "./handle.ts";
+export { createRun, describeHandle, INSPECT } from "./handle.ts";
 export { StoredMark } from "./stored-mark.ts";
 export { canMergeDeltas, mergeDeltas } from "./merge-deltas.ts";
 export { OUTPUT_TOOL_NAME } from "./partial-output.ts";

@@ -21,19 +21,12 @@ interface OpenParts {
 }
 
 /**
- * Closes every unfinished run, because its process died. Each gets what is missing for an honest end: an answer for
- * every open tool call, and a `done` with the status `interrupted`; its thread gets what was written so far. A run
- * whose terminal error is in the log had already failed, and ends with that error.
+ * Closes an unfinished run whose process died. It gets what is missing for an honest end: an answer for every open tool
+ * call, and a `done` with the status `interrupted`; its thread gets what was written so far. A run whose terminal error
+ * is in the log had already failed, and ends with that error. `why` is the reason given in its end.
  *
- * Call it while nothing is being written: at the start, before the first run. Returns how many were closed.
+ * Call it only while nothing writes to the run.
  */
-export async function closeInterruptedRuns(store: Store, clock: Clock): Promise<number> {
-  const runs = await store.listRuns({ isOver: false });
-  for (const run of runs) await closeInterruptedRun(store, run, clock);
-  return runs.length;
-}
-
-/** The same for one run. `why` is the reason given in its end. */
 export async function closeInterruptedRun(
   store: Store,
   run: StoredRun,

@@ -18,7 +18,7 @@ import {
 import { assertRunLog, checkStore, closeRunLog, createSeededRandom, createVirtualClock } from "#testing";
 import { fuzzRuns } from "../../test/effort.ts";
 import { createEventLog, type EventLog } from "./event-log.ts";
-import { closeInterruptedRuns } from "./event-log-closing.ts";
+import { closeInterruptedRuns } from "../../test/close-interrupted-runs.ts";
 import { LogReader } from "./event-log-reader.ts";
 import { SharedReads } from "./shared-reads.ts";
 import { createMemoryStore } from "./stores/memory/memory-store.ts";
@@ -374,7 +374,7 @@ const TURN: readonly Chunk[] = [
   resultItem({ subtype: "success", isError: false, usage: { inputTokens: 12, outputTokens: 1 }, costUsd: 0.25 }),
 ];
 
-describe("closeInterruptedRuns", () => {
+describe("a run whose process died", () => {
   const thread = { id: "t", tenant: "a", title: "", target: "x", createdAt: 0 };
   const input = { id: "input", role: "user", blocks: [{ type: "text", text: "Add" }] } as const;
   const before = { id: "old", role: "assistant", blocks: [{ type: "text", text: "Before" }] } as const;

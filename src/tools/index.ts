@@ -1,13 +1,11 @@
-export type { ServerCall, ServerOutcome, ToolServer, ToolServerOptions } from "./mcp/tool-server.ts";
-export { createToolServer, MCP_VERSIONS } from "./mcp/tool-server.ts";
+export type { ServerCall, ServerOutcome, ToolServer } from "./mcp/tool-server.ts";
+export { createToolServer } from "./mcp/tool-server.ts";
 export type { FailureReason, Outcome, SettledOutcome } from "./outcome.ts";
-export { MAX_RESULT_CHARACTERS, toOutcome } from "./outcome.ts";
 export { moveReferences } from "./move-references.ts";
 export type { ParkedCall } from "./park.ts";
 export { park, sleepUntil } from "./park.ts";
 export { toJsonValue } from "./json-value.ts";
-export type { ToolRun } from "./run-tool.ts";
-export { DEFAULT_TOOL_MS, runTool } from "./run-tool.ts";
+export { runTool } from "./run-tool.ts";
 export type { JsonSchema } from "./json-schema.ts";
 export type { CheckedSchema, Parsed, Schema, SchemaInput, ShownSchema, StandardSchema } from "./schema.ts";
 export { readSchema } from "./schema.ts";

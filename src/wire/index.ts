@@ -1,4 +1,3 @@
-export type { DecodedEvent } from "./event-codec.ts";
 export { cutEvent, decodeEvent, decodeEventValue, encodeEvent, encodeEventInSlices } from "./event-codec.ts";
 export type {
   DataFrame,
@@ -17,8 +16,6 @@ export { isRecord, ownArray, ownBoolean, ownNumber, ownRecord, ownString, ownVal
 export { DEFAULT_WIRE_LIMITS, LARGEST_LINE_LIMIT, MAX_CONSECUTIVE_FAULTS } from "./limits.ts";
 export { createNdjsonFramer } from "./ndjson.ts";
 export { createSseFramer } from "./sse-decoder.ts";
-export type { SseFields } from "./sse-encoder.ts";
 export { encodeEventSse, encodeEventSseInSlices, encodeSse } from "./sse-encoder.ts";
-export { createTextFramer } from "./text.ts";
 export type { LongText } from "./json-slices.ts";
 export { cutJson, encodeInSlices, endOfPiece, JsonInText, measureJson } from "./json-slices.ts";

@@ -1,6 +1,7 @@
 import type { AgentEvent } from "#domain";
 import { startRun, startSession, type Target, type World } from "#runtime";
-import { closeInterruptedRuns, createEventLog, createUnstoredEnds, type Store } from "#sessions";
+import { createEventLog, createUnstoredEnds, type Store } from "#sessions";
+import { closeInterruptedRuns } from "../close-interrupted-runs.ts";
 import {
   createMemoryFiles,
   createScriptedSpawn,

@@ -1,12 +1,9 @@
-const CONNECTION_FAILURE: unique symbol = Symbol.for("millrace.ConnectionFailure") as never;
-
 /**
  * A failed HTTP exchange: there was no connection, or it broke. The message names the host and the reason, and nothing
  * that was sent.
  */
 export class ConnectionFailure extends Error {
   override readonly name = "ConnectionFailure";
-  readonly [CONNECTION_FAILURE] = true;
   /** Host and port. */
   readonly host: string;
   /** The system's error code, such as `ECONNREFUSED`. */
@@ -21,11 +18,6 @@ export class ConnectionFailure extends Error {
     this.code = code;
     this.answered = answered;
   }
-}
-
-/** Unlike `instanceof`, this also works when two copies of the package are loaded. */
-export function isConnectionFailure(value: unknown): value is ConnectionFailure {
-  return typeof value === "object" && value !== null && CONNECTION_FAILURE in value;
 }
 
 function describe(host: string, code: string, answered: boolean): string {

@@ -3,7 +3,7 @@ import { type AddressInfo, createServer as createSocketServer, type Socket } fro
 import { afterEach, describe, expect, it } from "vitest";
 import type { HttpRequest } from "#domain";
 import { createDeferred } from "#streams";
-import { ConnectionFailure, isConnectionFailure } from "./connection-failure.ts";
+import { ConnectionFailure } from "./connection-failure.ts";
 import { createHttpFetch } from "./request.ts";
 
 const fetch = createHttpFetch();
@@ -213,7 +213,7 @@ describe("an exchange that breaks", () => {
     await new Promise((resolve) => server.close(resolve));
     const error = await failureOf(fetch(get(url, { headers: { authorization: "Bearer secret" } })));
     const host = new URL(url).host;
-    expect(isConnectionFailure(error)).toBe(true);
+    expect(error).toBeInstanceOf(ConnectionFailure);
     expect(error).toMatchObject({ code: "ECONNREFUSED", host, answered: false });
     expect((error as Error).message).toBe(
       `Nothing answers at ${host}. Check the address and that the server runs (ECONNREFUSED).`,

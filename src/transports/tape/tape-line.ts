@@ -82,9 +82,6 @@ export function keepFailure(thrown: unknown, redact: (text: string) => string): 
   };
 }
 
-/** The brand of `ConnectionFailure`, which this folder does not import. */
-const CONNECTION_FAILURE = Symbol.for("millrace.ConnectionFailure");
-
 /** An error with the same properties as the recorded one. */
 export function rebuildFailure(failure: TapeFailure): Error {
   const { name, message, code, host, answered } = failure;
@@ -100,6 +97,5 @@ export function rebuildFailure(failure: TapeFailure): Error {
   if (host !== undefined) fields["host"] = host;
   if (answered !== undefined) fields["answered"] = answered;
   Object.assign(error, fields);
-  if (name === "ConnectionFailure") Object.assign(error, { [CONNECTION_FAILURE]: true });
   return error;
 }
