@@ -7,11 +7,11 @@ import { clientAddress } from "./client-address.ts";
 import { checkOrigin, type OriginRules } from "./origin-check.ts";
 import type { Page } from "./page.ts";
 import type { ServerContext, ServerEnv, ServerParts } from "./parts.ts";
-import { admitLink, isSigned } from "./link-access.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
 import { chat } from "./routes/chat.ts";
 import { exportThread } from "./routes/export.ts";
+import { admitLink, isSigned } from "./result-link.ts";
 import { abortRun, answerPermission, getEvents, getRun, giveResult, listPermissions } from "./routes/runs.ts";
 import { createThread, getMessages, getThread, listThreads, removeThread, renameThread } from "./routes/threads.ts";
 

@@ -1,8 +1,9 @@
 import type { AgentEvent, NoticeItem } from "#domain";
-import type { Run } from "#run";
+import type { startRun } from "#runtime";
 import type { Store, StoredMark, StoredRun } from "#sessions";
 import { createDeferred, type Deferred } from "#streams";
 
+type Run = ReturnType<typeof startRun>;
 type Wait = { readonly callId: string; readonly for: "answer" | "result" | "time" };
 
 /** What a waiting run waits for. Empty if it does not wait. */
@@ -44,7 +45,7 @@ export class ParkedCalls {
   private readonly _open = new Map<string, Deferred<boolean>>();
 
   /** `stored`: how far the run is stored. A call that is not stored as parked would not wait after a crash. */
-  constructor(run: Run<unknown>, stored: StoredMark) {
+  constructor(run: Run, stored: StoredMark) {
     run.on("tool-call", ({ callId, parent }) => {
       if (parent === undefined) this._open.set(callId, createDeferred());
     });
