@@ -43,7 +43,7 @@ export async function begin(server: Served, headers: Record<string, string> = {}
 
 /** Waits for something that takes turns of the event loop, and no time. */
 export async function until(check: () => Promise<boolean>): Promise<void> {
-  for (let tries = 0; tries < 500 && !(await check()); tries += 1) await new Promise((next) => setImmediate(next));
+  for (let tries = 0; tries < 5000 && !(await check()); tries += 1) await new Promise((next) => setImmediate(next));
   expect(await check()).toBe(true);
 }
 
