@@ -26,6 +26,7 @@ export class ReplyObserver {
   private _answers: Map<string, ToolResultBlock> | undefined;
   private _message: ChunkOf<MessageItem> | undefined;
   private _error: ChunkOf<ErrorItem> | undefined;
+  private _hasLostFrame = false;
   /** Calls of an incomplete reply. The formats drop them; a backend of a caller may not. */
   private _dropped: ReadonlySet<string> | undefined;
 
@@ -49,6 +50,11 @@ export class ReplyObserver {
    */
   get error(): ChunkOf<ErrorItem> | undefined {
     return this._error;
+  }
+
+  /** Whether nothing of the reply is left, because the frames with its content could not be read. */
+  get isLost(): boolean {
+    return this._hasLostFrame && this._message?.blocks.length === 0;
   }
 
   /** The unanswered calls. A format itself answers calls whose arguments are not JSON. */
@@ -120,6 +126,7 @@ export class ReplyObserver {
         return true;
       case "error":
         if (chunk.terminal) this._error = chunk;
+        else if (chunk.code === "json-decode") this._hasLostFrame = true;
         return !chunk.terminal;
       default:
         return true;

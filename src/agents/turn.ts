@@ -176,8 +176,7 @@ async function askOnce(
   }
   const { shown } = observer;
   if (writer.signal.aborted) return { reply: { kind: "aborted" }, shown };
-  const error =
-    guardDenial(gate) ?? silence ?? observer.error ?? (observer.message === undefined ? noMessage(backend) : undefined);
+  const error = guardDenial(gate) ?? silence ?? observer.error ?? whyNoReply(observer, backend);
   if (error !== undefined) return { reply: { kind: "failed", error }, shown };
   return {
     reply: {
@@ -244,6 +243,14 @@ function stalled(backend: ModelBackend, silentMs: number, phase: "first" | "betw
   });
 }
 
-function noMessage(backend: ModelBackend): ChunkOf<ErrorItem> {
-  return errorItem({ code: "stream-cut", message: `${backend.name}'s reply ended without a message.`, terminal: true });
+/** An empty reply is no answer if what it consisted of was lost. */
+function whyNoReply({ message, isLost }: ReplyObserver, { name }: ModelBackend): ChunkOf<ErrorItem> | undefined {
+  if (message === undefined)
+    return errorItem({ code: "stream-cut", message: `${name}'s reply ended without a message.`, terminal: true });
+  if (!isLost) return undefined;
+  return errorItem({
+    code: "json-decode",
+    message: `Nothing of ${name}'s reply could be read: the frames with its content are not JSON, or nested too deeply.`,
+    terminal: true,
+  });
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent, RunResult } from "#domain";
 import type { EmulatorScript } from "#emulator";
+import { assertRunLog } from "#testing";
 import { tool } from "#tools";
 import { BACKENDS, createTestWorld, runToEnd } from "./model-backends.ts";
 
@@ -115,5 +116,52 @@ describe("F-B15: a wait that is too long", () => {
     const { error } = resultOf(await runToEnd("google/test", "go", {}, place));
     expect(error?.message).toMatch(/asks for a wait of 3600500 ms/);
     expect(place.emulator.requests).toHaveLength(1);
+  });
+});
+
+describe("F-B2: a reply whose content could not be read", () => {
+  const frame = (text: string, name?: string): string =>
+    `${name === undefined ? "" : `event: ${name}\n`}data: ${text}\n\n`;
+  const deep = '{"a":'.repeat(2000) + "1" + "}".repeat(2000);
+  const usage = { input_tokens: 1, output_tokens: 1 };
+  const opening = { id: "m", type: "message", role: "assistant", model: "test", content: [], stop_reason: null, usage };
+  /** By backend: the frames around the content, and a frame with content. */
+  const HOSTS: Readonly<Record<string, (content: string) => string>> = {
+    "anthropic/test": (content) =>
+      [
+        frame(JSON.stringify({ type: "message_start", message: opening }), "message_start"),
+        frame(content, "content_block_start"),
+        frame(JSON.stringify({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage }), "message_delta"),
+        frame(JSON.stringify({ type: "message_stop" }), "message_stop"),
+      ].join(""),
+    "openai/test": (content) =>
+      frame(content) +
+      frame(JSON.stringify({ id: "c", model: "test", choices: [{ index: 0, delta: {}, finish_reason: "stop" }] })) +
+      frame("[DONE]"),
+    "google/test": (content) =>
+      frame(content) +
+      frame(JSON.stringify({ candidates: [{ content: { role: "model", parts: [] }, finishReason: "STOP" }] })),
+  };
+  const CONTENTS = {
+    "cut JSON": '{"candidates":[{"content":{"parts":[{"text":"The ans',
+    "a call nested too deeply": `{"candidates":[{"content":{"parts":[{"functionCall":{"name":"count","args":${deep}}}]}}]}`,
+  };
+  const cases = Object.keys(HOSTS).flatMap((backend) =>
+    Object.entries(CONTENTS).map((entry) => [backend, ...entry] as const),
+  );
+
+  it.each(cases)("%s, %s: is an error, and no empty success", async (backend, _, content) => {
+    const place = createTestWorld();
+    const body = new TextEncoder().encode(HOSTS[backend]?.(content));
+    const fetch: typeof place.world.fetch = async () => ({
+      status: 200,
+      headers: { "content-type": "text/event-stream" },
+      body: (async function* () {
+        yield body;
+      })(),
+    });
+    const log = await runToEnd(backend, "go", {}, { ...place, world: { ...place.world, fetch } });
+    assertRunLog(log);
+    expect(resultOf(log)).toMatchObject({ status: "error", error: { code: "json-decode", terminal: true } });
   });
 });
