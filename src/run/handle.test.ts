@@ -353,12 +353,16 @@ describe("a run handle", () => {
     const call = toolCallItem({ callId: "c", name: "add", input: {}, executedBy: "millrace" });
     const answer = toolResultItem({ callId: "c", name: "add", output: 1, isError: false });
     const { run } = start(
-      write(call, { ...call }, answer, { ...answer }, { ...answer, callId: "nobody" }, ...say("m", "ok"), success()),
+      write(
+        ...[call, { ...call }, answer, { ...answer }, { ...answer, callId: "nobody" }],
+        // Answered already: it must not be made, and answered, again.
+        ...[{ ...call }, { ...answer }, ...say("m", "ok"), success()],
+      ),
     );
     const log = await readAll(run);
     assertRunLog(log);
     expect(log.filter((event) => event.type === "warning").map((event) => event.code)).toEqual(
-      Array(3).fill("event-refused"),
+      Array(5).fill("event-refused"),
     );
   });
 
