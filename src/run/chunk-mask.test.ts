@@ -41,6 +41,17 @@ describe("F-A3: secrets in deltas", () => {
     });
   }
 
+  it("are masked when they begin in one block of text and end in the next", () => {
+    for (let at = 4; at < SECRET.length; at += 1) {
+      const mask = new ChunkMask(secrets);
+      const [first, second] = [textDelta("m", 0, SECRET.slice(0, at)), textDelta("m", 1, `${SECRET.slice(at)} is it`)];
+      const shown = [...mask.pass([first]), ...mask.pass([second]), ...mask.end()];
+      const text = shown.map((chunk) => (chunk.type === "text-delta" ? chunk.text : "")).join("");
+      expect(text).toMatch(/^[^*]{1,4}\*+ is it$/);
+      expect(text).toHaveLength(SECRET.length + " is it".length);
+    }
+  });
+
   it("leave a batch without secrets unchanged", () => {
     const batch = ["all ", "is ", "well"].map((piece) => textDelta("m", 0, piece));
     expect(new ChunkMask(secrets).pass(batch)).toBe(batch);
