@@ -70,27 +70,27 @@ function checkFields(given: Fields, field: string): void {
 }
 
 function checkMedia(given: Fields, field: string): void {
-  const { data, url, mediaType } = given;
-  checkMediaType(given, field);
+  const { data, url } = given;
+  const mediaType = readMediaType(given, field);
   if (typeof url === "string" && data === undefined) return;
   if (typeof data === "string" && url === undefined && isBase64(data)) {
     if (mediaType === undefined) {
       throw invalid(`${field}.mediaType is missing. Say what the bytes are, such as "image/png".`);
     }
-    if (given["type"] !== "document" || !TEXT_TYPE.test(mediaType as string) || isEncodedText(data)) return;
+    if (given["type"] !== "document" || !TEXT_TYPE.test(mediaType) || isEncodedText(data)) return;
     throw invalid(`${field}.data is not a UTF-8 text in base64. Write Buffer.from(text).toString("base64").`);
   }
   throw invalid(`${field} needs its bytes as base64 in data, or its address in url: one of them.`);
 }
 
-function checkMediaType({ type, mediaType }: Fields, field: string): void {
-  if (mediaType === undefined) return;
+function readMediaType({ type, mediaType }: Fields, field: string): string | undefined {
+  if (mediaType === undefined) return undefined;
   if (typeof mediaType !== "string" || !mediaType.includes("/")) {
     throw invalid(`${field}.mediaType is ${describeValue(mediaType)}. Give a string such as "image/png".`);
   }
   const [family = ""] = mediaType.toLowerCase().split("/", 1);
   // Anything may be a document.
-  if (type === "document" || family === type) return;
+  if (type === "document" || family === type) return mediaType;
   const other = family === "image" || family === "audio" ? family : "document";
   throw invalid(`${field}.mediaType is "${mediaType}", which is no ${String(type)}. Use a block of type "${other}".`);
 }
