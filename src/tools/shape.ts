@@ -42,7 +42,7 @@ export function readShape(fields: Shorthand, field: string, reader: FieldReader)
   };
 }
 
-interface PlacedSchema {
+interface FieldSchema {
   readonly name: string;
   readonly jsonSchema: JsonSchema;
   readonly definitions: readonly (readonly [string, unknown])[];
@@ -52,7 +52,7 @@ interface PlacedSchema {
  * The schema of a field as a part of the schema of all fields. Each was written by itself, as the root of its references;
  * its definitions move to the top level, where vendors look for them, under names that no other field uses.
  */
-function placeSchema(schema: JsonSchema, name: string, index: number): PlacedSchema {
+function placeSchema(schema: JsonSchema, name: string, index: number): FieldSchema {
   const { $defs, definitions, ...rest } = schema;
   const field = name.replaceAll("~", "~0").replaceAll("/", "~1");
   const move = (pointer: string): string => {

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { describeThrown, StartError } from "#domain";
-import { findCulprit } from "./find-culprit.ts";
+import { findFault } from "./find-fault.ts";
 import type { JsonSchema } from "./json-schema.ts";
 import type { StandardSchema } from "./standard-schema.ts";
 
@@ -18,7 +18,7 @@ export function writeJsonSchema(schema: StandardSchema, field: string): JsonSche
     const { $schema: _, ...jsonSchema } = convert(schema);
     return jsonSchema;
   } catch (error) {
-    const { path, reason } = findCulprit(schema, convert, describeThrown(error));
+    const { path, reason } = findFault(schema, convert, describeThrown(error));
     const remedy =
       "Use a type that JSON has there, or give the JSON Schema together with the schema, as { schema, jsonSchema }";
     throw new StartError("invalid-option", `${[field, ...path].join(".")}: ${reason.replace(/\.$/, "")}. ${remedy}.`, {

@@ -2,7 +2,7 @@ import { describeThrown } from "#domain";
 import { isStandardSchema } from "./standard-schema.ts";
 
 /** Finds the part of a schema that cannot be converted by itself: libraries name the type, not the field. */
-export function findCulprit(
+export function findFault(
   schema: unknown,
   convert: (schema: unknown) => unknown,
   reason: string,
