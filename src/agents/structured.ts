@@ -1,8 +1,7 @@
 import type { ModelBackend, OutputSpec, ToolSpec } from "#backends";
 import { describeThrown, LONG_JSON, type NextTurn, type ParsedJson, readLongJson } from "#domain";
 import { OUTPUT_TOOL_NAME } from "#run";
-import type { JsonSchema, Parsed, Schema } from "#tools";
-import { wrapSchema } from "./structured-schema.ts";
+import { type JsonSchema, type Parsed, type Schema, moveReferences } from "#tools";
 
 /**
  * How many times a model is asked to correct an answer that does not fit the schema, unless the caller sets another
@@ -154,4 +153,24 @@ function unwrap(value: unknown): Parsed {
   const isObject = typeof value === "object" && value !== null && Object.hasOwn(value, "value");
   if (!isObject) return { fits: false, problem: 'it must be an object with the field "value"' };
   return { fits: true, value: (value as { readonly value: unknown }).value };
+}
+
+/**
+ * Returns the schema of an object that holds the value in its field `value`. Definitions move to the top level, where
+ * vendors look for them; references to the schema itself are adjusted to its new position.
+ */
+function wrapSchema(schema: JsonSchema): JsonSchema {
+  const { $schema: _, $defs, definitions, ...rest } = schema;
+  return {
+    type: "object",
+    properties: { value: moveReferences(rest, movePointer) },
+    required: ["value"],
+    additionalProperties: false,
+    ...($defs !== undefined && { $defs: moveReferences($defs, movePointer) }),
+    ...(definitions !== undefined && { definitions: moveReferences(definitions, movePointer) }),
+  };
+}
+
+function movePointer(pointer: string): string {
+  return /^\/(\$defs|definitions)\//.test(pointer) ? pointer : `/properties/value${pointer}`;
 }
