@@ -55,11 +55,15 @@ const forProvider = (name: ProviderName): Row => ({
 /** Not reported elsewhere: a configuration applies to runs with and without a store, and without one nothing parks. */
 const IN_A_STORE = onlyIf("for runs in a store", () => undefined);
 
+/** What a backend reports is known after its first reply, so the warning comes then, also with `strict`. */
+const WHERE_REPORTED = onlyIf("where it is reported; a warning otherwise", () => undefined);
+const REPORTED: Row = { models: WHERE_REPORTED, agents: WHERE_REPORTED, "claude-code": "works" };
+
 const LIMIT_ROWS: Rows<Limits, "limits."> = {
   "limits.turns": { ...WORKS, command: NOT_REACHED },
   "limits.handoffs": WORKS,
-  "limits.costUsd": WORKS,
-  "limits.tokens": WORKS,
+  "limits.costUsd": REPORTED,
+  "limits.tokens": REPORTED,
   "limits.timeoutMs": WORKS,
   "limits.idleMs": WORKS,
   "limits.toolMs": {
