@@ -7,12 +7,15 @@ export type { SendOptions, Session, SessionSeams } from "./session.ts";
 export { createSession } from "./session.ts";
 export type {
   AuditEntry,
+  ClaimWanted,
+  HeldClaim,
   KeptEnd,
   ModelUsage,
   NewRun,
   NewThread,
   Question,
   ReadOptions,
+  RunClaim,
   RunStore,
   RunsWanted,
   Settlement,

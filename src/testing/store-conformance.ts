@@ -2,6 +2,7 @@ import { type AgentEvent, checkOptionNames, type Chunk, errorItem, noticeItem, t
 import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
+import { CLAIM_TRIALS, reopeningClaims } from "./store-claims.ts";
 import { refused, THREAD_TRIALS } from "./store-threads.ts";
 import { reopeningWaiting, WAITING_TRIALS } from "./store-waiting.ts";
 
@@ -32,7 +33,10 @@ export function checkStore(
     ...TRIALS,
     ...THREAD_TRIALS,
     ...WAITING_TRIALS,
-    ...(reopen === undefined ? [] : [reopening(reopen), recounting(reopen), reopeningWaiting(reopen)]),
+    ...CLAIM_TRIALS,
+    ...(reopen === undefined
+      ? []
+      : [reopening(reopen), recounting(reopen), reopeningWaiting(reopen), reopeningClaims(reopen)]),
   ];
   return runTrials(
     trials.map(

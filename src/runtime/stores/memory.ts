@@ -5,11 +5,14 @@
  */
 export type {
   AuditEntry,
+  ClaimWanted,
+  HeldClaim,
   ModelUsage,
   NewRun,
   NewThread,
   Question,
   ReadOptions,
+  RunClaim,
   RunStore,
   RunsWanted,
   Settlement,

@@ -1,5 +1,5 @@
 import { type AgentEvent, checkOptionNames, isId } from "#domain";
-import type { NewRun, ReadOptions, RunsWanted, StoredAnswer } from "./store.ts";
+import type { ClaimWanted, NewRun, ReadOptions, RunClaim, RunsWanted, StoredAnswer } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 // The rules that every driver must enforce, written once. Pure: a driver calls them inside its own transaction.
@@ -49,6 +49,51 @@ export function requireNext(
     isOver = event.type === "done";
   }
   return { lastSeq, isOver };
+}
+
+export function runOver(runId: string): StoreError {
+  return new StoreError("run-over", `Run ${runId} is over.`);
+}
+
+const LONGEST_WORKER = 200;
+
+/** Rejects a claim that nobody could attribute. */
+export function requireClaimant({ worker, at, seen }: ClaimWanted): void {
+  const isWorker = typeof worker === "string" && worker !== "" && worker.length <= LONGEST_WORKER;
+  if (!isWorker || !Number.isFinite(at) || (seen !== undefined && !isEpoch(seen))) {
+    throw new StoreError(
+      "invalid-claim",
+      `A claim needs a worker of 1 to ${LONGEST_WORKER} characters, milliseconds since 1970 as at, and a whole number as seen; it has ${show({ worker, at, seen })}.`,
+    );
+  }
+}
+
+function isEpoch(epoch: number): boolean {
+  return Number.isSafeInteger(epoch) && epoch >= 0;
+}
+
+/** Rejects a new claim if another one is held than the caller has seen. */
+export function requireSeen(runId: string, held: RunClaim | undefined, seen: number | undefined): void {
+  if (seen !== undefined && seen !== (held?.epoch ?? 0)) throw claimLost(runId, seen === 0 ? undefined : seen, held);
+}
+
+/** Rejects what a worker writes that does not hold the run, or someone who does not know that a worker holds it. */
+export function requireHeld(
+  runId: string,
+  held: Pick<RunClaim, "epoch" | "worker"> | undefined,
+  epoch: number | undefined,
+): void {
+  if (held?.epoch !== epoch) throw claimLost(runId, epoch, held);
+}
+
+export function claimLost(
+  runId: string,
+  epoch: number | undefined,
+  held: Pick<RunClaim, "epoch" | "worker"> | undefined,
+): StoreError {
+  const given = epoch === undefined ? "without a claim" : `with claim ${show(epoch)}`;
+  const holder = held === undefined ? "nobody holds it" : `${show(held.worker)} holds it with claim ${held.epoch}`;
+  return new StoreError("claim-lost", `Run ${runId} cannot be written ${given}: ${holder}.`);
 }
 
 /** Checks the cursor and the limits of a read. */

@@ -8,6 +8,9 @@ export type StoreErrorCode =
   | "invalid-file"
   | "out-of-sequence"
   | "run-over"
+  /** Another worker holds the run, or no worker does: what this one wrote was not stored. */
+  | "claim-lost"
+  | "invalid-claim"
   | "invalid-cursor"
   | "invalid-thread"
   | "thread-exists"

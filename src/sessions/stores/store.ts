@@ -40,8 +40,10 @@ export interface RunStore {
    *
    * A name is 1 to 256 letters, digits, `-`, `_`, `.` and `/`. None of its parts between slashes is empty, `.` or `..`,
    * so that it can be used as a path. Otherwise this and the next two reject with `invalid-file`.
+   *
+   * With a claim, the file is kept only if the claim is still held; otherwise it rejects with `claim-lost`.
    */
-  keepFile(name: string, data: Uint8Array): Promise<void>;
+  keepFile(name: string, data: Uint8Array, claim?: Pick<HeldClaim, "runId" | "epoch">): Promise<void>;
   /** `undefined` if there is no such file. The array belongs to the caller. */
   findFile(name: string): Promise<Uint8Array | undefined>;
   /** `false` if there is no such file. */
@@ -64,8 +66,13 @@ export interface Store extends RunStore {
    * unfinished.
    */
   createRun(run: NewRun, messages?: readonly Message[]): Promise<void>;
-  /** `settlement` is stored with the events in one step; it belongs to the `done` at their end. */
-  append(runId: string, events: readonly AgentEvent[], settlement?: Settlement): Promise<void>;
+  /**
+   * `settlement` is stored with the events in one step; it belongs to the `done` at their end.
+   *
+   * While a worker holds a claim of the run, only an append with its `epoch` is accepted; while none does, only one
+   * without. Any other rejects with `claim-lost`, even if it has no events. Once the run is over it is `run-over`.
+   */
+  append(runId: string, events: readonly AgentEvent[], settlement?: Settlement, epoch?: number): Promise<void>;
   findRun(tenant: string, id: string): Promise<StoredRun | undefined>;
   /**
    * Keeps the end of a run that `append` did not accept and that readers are shown nevertheless, replacing an earlier one
@@ -77,6 +84,33 @@ export interface Store extends RunStore {
   listEnds?(): Promise<readonly KeptEnd[]>;
   /** Nothing happens if there is none. */
   removeEnd?(runId: string): Promise<void>;
+  /**
+   * Gives a run to a worker, and returns the epoch of its claim: greater than that of every earlier claim of the run.
+   * From then on, nothing that holders of earlier claims write is accepted. A claim does not expire: it ends with another
+   * claim, with `releaseClaim` and with the end of the run. Who works is decided elsewhere; this only makes sure that no
+   * one else can write.
+   *
+   * With `seen`, it is given only if the claim that is held now has this epoch (0: only if none is held); otherwise it
+   * rejects with `claim-lost`. So of several workers that want to take over a run exactly one gets it. Rejects with
+   * `unknown-run`, with `run-over`, and with `invalid-claim` if `worker` or `at` is not valid.
+   *
+   * Without this and the next two methods, only one process may work on the runs of a store.
+   */
+  claim?(runId: string, wanted: ClaimWanted): Promise<number>;
+  /**
+   * Notes that the worker is at work, and finds out whether it still holds its claim. Rejects with `claim-lost` if it does
+   * not, also when the run is over.
+   */
+  extendClaim?(held: HeldClaim): Promise<void>;
+  /** Gives a run back. `false` if this claim is not held any more; nothing changes then. */
+  releaseClaim?(held: Pick<HeldClaim, "runId" | "epoch">): Promise<boolean>;
+  /**
+   * Calls `onChange` with the id of a run of which another process has changed something: its log, its answers or its
+   * claim; with `undefined` if that may be true of any run. These are hints: they come late, twice, for nothing, or not at
+   * all, so whoever waits has to look from time to time as well. Returns the function that stops them. Without this
+   * method, readers look more often.
+   */
+  watch?(onChange: (runId: string | undefined) => void): () => void;
 
   /** Stores a new thread. Rejects with `invalid-thread` or `thread-exists`. */
   createThread(thread: NewThread): Promise<void>;
@@ -145,6 +179,32 @@ export interface StoredRun extends NewRun {
    * notice.
    */
   readonly wakeAt?: number;
+  /** Who holds it; absent while no worker does, and when it is over. */
+  readonly claim?: RunClaim;
+}
+
+/** Which worker holds a run. */
+export interface RunClaim {
+  /** Which claim of the run it is: greater than that of every earlier one. */
+  readonly epoch: number;
+  /** The name of the worker, for people. */
+  readonly worker: string;
+  /**
+   * When the run was claimed or the claim extended, in milliseconds since 1970, by the worker's clock. No store compares
+   * it with anything.
+   */
+  readonly at: number;
+}
+
+/** A claim to a run. */
+export interface ClaimWanted extends Pick<RunClaim, "worker" | "at"> {
+  /** Only if the claim that is held has this epoch; 0: only if none is. */
+  readonly seen?: number;
+}
+
+/** A claim that a worker believes to hold. */
+export interface HeldClaim extends Pick<RunClaim, "epoch" | "at"> {
+  readonly runId: string;
 }
 
 /** The answer to a call of an unfinished run, stored before it takes effect. */

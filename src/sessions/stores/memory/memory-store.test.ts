@@ -139,6 +139,16 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
     },
   ],
   [
+    "ignores the claim of a writer",
+    "a worker whose claim was taken can write nothing",
+    (store) => ({
+      append: async (runId, events, settlement) => {
+        const claim = (await store.listRuns()).find(({ id }) => id === runId)?.claim;
+        await store.append(runId, events, settlement, claim?.epoch);
+      },
+    }),
+  ],
+  [
     "stays open",
     "a closed store refuses everything but being closed again",
     () => ({ close: () => Promise.resolve() }),
@@ -161,7 +171,7 @@ describe("checkStore", () => {
   it("tests a restart if the driver supports one", async () => {
     const reopen = async () => createMemoryStore();
     const failures = await checkStore(() => createMemoryStore(), { reopen });
-    expect(failures).toHaveLength(3);
+    expect(failures).toHaveLength(4);
     for (const { behaviour } of failures) expect(behaviour).toContain("opened again");
   });
 });

@@ -1,6 +1,18 @@
 import { type AgentEvent, describeThrown, type Message } from "#domain";
 import { cutJson, measureJson } from "#wire";
-import { requireAnswer, requireCursor, requireFileName, requireNext, requireRun, requireWanted } from "../sequence.ts";
+import {
+  claimLost,
+  requireAnswer,
+  requireClaimant,
+  requireCursor,
+  requireFileName,
+  requireHeld,
+  requireNext,
+  requireRun,
+  requireSeen,
+  requireWanted,
+  runOver,
+} from "../sequence.ts";
 import type {
   AuditEntry,
   KeptEnd,
@@ -8,6 +20,7 @@ import type {
   NewRun,
   NewThread,
   Question,
+  RunClaim,
   Settlement,
   Store,
   StoredAnswer,
@@ -37,6 +50,9 @@ interface Log {
   readonly answers: Map<string, StoredAnswer>;
   bytes: number;
   end: Pick<StoredRun, "lastSeq" | "isOver" | "status" | "isWaiting" | "wakeAt">;
+  /** The epoch of its latest claim. */
+  epoch: number;
+  claim: RunClaim | undefined;
 }
 
 interface StoredLog {
@@ -104,6 +120,7 @@ export function createMemoryStore(): Store {
     if (!log.end.isOver) return;
     log.questions.clear();
     log.answers.clear();
+    log.claim = undefined;
   };
 
   const settle = ({ run }: Log, settlement: Settlement): void => {
@@ -138,12 +155,15 @@ export function createMemoryStore(): Store {
         answers: new Map(),
         bytes: 0,
         end: { lastSeq: -1, isOver: false },
+        epoch: 0,
+        claim: undefined,
       };
       logs.set(run.id, log);
       if (run.settings !== undefined) grow(log, tenant, measureJson(run.settings));
     },
-    async append(runId, events, settlement) {
+    async append(runId, events, settlement, epoch) {
       const log = findLog(runId);
+      if (!log.end.isOver) requireHeld(runId, log.claim, epoch);
       const status = statusAfter(events);
       const end = requireNext(runId, log.end, events);
       // Without events, nothing changes.
@@ -169,13 +189,33 @@ export function createMemoryStore(): Store {
         .filter(({ run }) => threadId === undefined || run.threadId === threadId)
         .filter(({ end }) => isOver === undefined || end.isOver === isOver)
         .filter(({ end }) => isWaiting === undefined || (end.isWaiting === true) === isWaiting)
-        .map(({ run, end }): StoredRun => ({ ...run, ...end }))
+        .map(showRun)
         .sort((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? -1 : 1));
     },
     async findRun(tenant, id) {
       requireOpen();
       const log = logs.get(id);
-      return log === undefined || (log.run.tenant ?? LOCAL_TENANT) !== tenant ? undefined : { ...log.run, ...log.end };
+      return log === undefined || (log.run.tenant ?? LOCAL_TENANT) !== tenant ? undefined : showRun(log);
+    },
+    async claim(runId, wanted) {
+      const log = findLog(runId);
+      requireClaimant(wanted);
+      if (log.end.isOver) throw runOver(runId);
+      requireSeen(runId, log.claim, wanted.seen);
+      log.epoch += 1;
+      log.claim = { epoch: log.epoch, worker: wanted.worker, at: wanted.at };
+      return log.epoch;
+    },
+    async extendClaim({ runId, epoch, at }) {
+      const log = findLog(runId);
+      if (log.claim?.epoch !== epoch) throw claimLost(runId, epoch, log.claim);
+      log.claim = { ...log.claim, at };
+    },
+    async releaseClaim({ runId, epoch }) {
+      const log = findLog(runId);
+      if (log.claim?.epoch !== epoch) return false;
+      log.claim = undefined;
+      return true;
     },
     async keepEnd(end) {
       requireOpen();
@@ -275,9 +315,10 @@ export function createMemoryStore(): Store {
       requireOpen();
       return [...(logs.get(runId)?.answers.values() ?? [])].sort((left, right) => left.at - right.at);
     },
-    async keepFile(name, data) {
+    async keepFile(name, data, claim) {
       requireOpen();
       requireFileName(name);
+      if (claim !== undefined) requireHeld(claim.runId, findLog(claim.runId).claim, claim.epoch);
       files.set(name, Uint8Array.from(data));
     },
     async findFile(name) {
@@ -307,6 +348,10 @@ export function createMemoryStore(): Store {
       ends.clear();
     },
   };
+}
+
+function showRun({ run, end, claim }: Log): StoredRun {
+  return { ...run, ...end, ...(claim !== undefined && { claim }) };
 }
 
 /** A driver that writes to a disk could not store the value. */

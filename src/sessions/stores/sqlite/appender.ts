@@ -35,12 +35,17 @@ export class Appender {
   }
 
   /** If the end of the log is known, it is checked synchronously; only then nothing is awaited. */
-  append(runId: string, events: readonly AgentEvent[], settlement: Settlement | undefined): Promise<void> {
+  append(
+    runId: string,
+    events: readonly AgentEvent[],
+    settlement: Settlement | undefined,
+    epoch: number | undefined,
+  ): Promise<void> {
     const isPlain = settlement === undefined && !this._turns.has(runId) && this._parts.open.get(runId) !== undefined;
-    if (isPlain && !isLarge(events)) return this._add(this._known(runId), { runId, events });
+    if (isPlain && !isLarge(events)) return this._add(this._known(runId), { runId, events, epoch });
     const stored = (this._turns.get(runId) ?? Promise.resolve())
       .catch(() => undefined)
-      .then(() => this._addInTurn(runId, events, settlement));
+      .then(() => this._addInTurn({ runId, events, settlement, epoch }));
     this._turns.set(runId, stored);
     const forget = (): void => void (this._turns.get(runId) === stored && this._turns.delete(runId));
     stored.then(forget, forget);
@@ -52,12 +57,13 @@ export class Appender {
     await Promise.allSettled(this._turns.values());
   }
 
-  private async _addInTurn(
-    runId: string,
-    events: readonly AgentEvent[],
-    settlement: Settlement | undefined,
-  ): Promise<void> {
-    const { key, run, texts: known } = await this._find(runId);
+  private async _addInTurn({
+    runId,
+    events,
+    settlement,
+    epoch,
+  }: Pick<Appending, "runId" | "events" | "settlement" | "epoch">): Promise<void> {
+    const { key, run, texts: known } = await this.find(runId);
     const isSettled = settlement !== undefined && run.threadId !== undefined;
     // A thread has one run at a time, so nothing else writes what is read here.
     const usage = isSettled
@@ -65,13 +71,13 @@ export class Appender {
       : [];
     if (!isLarge(events, settlement?.messages)) {
       const messages = (settlement?.messages ?? []).map(encodeMessage);
-      return await this._add(await this._find(runId), { runId, events, settlement, messages, usage });
+      return await this._add(await this.find(runId), { runId, events, settlement, epoch, messages, usage });
     }
     const messages = isSettled ? settlement.messages : [];
     const values = questionsOf(run, events);
     const large = await this._parts.large.write({ runId, key, events, messages, values, known });
     try {
-      await this._add(await this._find(runId), { runId, events, large, settlement, usage });
+      await this._add(await this.find(runId), { runId, events, large, settlement, epoch, usage });
     } catch (error) {
       large.drop();
       throw error;
@@ -89,7 +95,7 @@ export class Appender {
    * Finds the run; an unfinished one is remembered from now on.
    * @throws StoreError `unknown-run`.
    */
-  private async _find(runId: string): Promise<OpenRun> {
+  async find(runId: string): Promise<OpenRun> {
     const { open, reader, staged } = this._parts;
     for (;;) {
       const known = open.get(runId);
@@ -103,8 +109,10 @@ export class Appender {
   }
 
   /** Checks the events against the end of the log, synchronously, and queues them. */
-  private _add(run: OpenRun, appending: Appending): Promise<void> {
+  private _add(found: OpenRun, appending: Appending): Promise<void> {
     const { queue, open, bytes, staged } = this._parts;
+    // It may have been claimed since it was found.
+    const run = open.get(appending.runId) ?? found;
     const { write, end, logBytes, threadBytes } = appendEvents(run, appending);
     if (appending.events.length === 0 && appending.settlement === undefined) return Promise.resolve();
     open.grow(run, end, logBytes);

@@ -10,6 +10,8 @@ export interface FilesParts {
   readonly large: LargeBodyWriter;
 }
 
+type Guard = (write: () => Promise<unknown>) => Promise<unknown>;
+
 /** The size of one row: 64 K characters of base64. */
 const PIECE_BYTES = 49_152;
 
@@ -33,8 +35,9 @@ export class Files {
     this._parts = parts;
   }
 
-  keep(name: string, data: Uint8Array): Promise<void> {
-    return this._inTurn(name, () => this._write(name, data));
+  /** The write that makes the file appear under its name is made by `guard`, which may refuse it. */
+  keep(name: string, data: Uint8Array, guard: Guard = (write) => write()): Promise<void> {
+    return this._inTurn(name, () => this._write(name, data, guard));
   }
 
   remove(name: string): Promise<boolean> {
@@ -73,7 +76,7 @@ export class Files {
     return changed;
   }
 
-  private async _write(name: string, data: Uint8Array): Promise<void> {
+  private async _write(name: string, data: Uint8Array, guard: Guard): Promise<void> {
     const { queue, large } = this._parts;
     const part = large.nextPart();
     let work: WorkStep[] = [["run", "addPart", part, NO_RUN]];
@@ -86,7 +89,8 @@ export class Files {
         work.push(["run", "addPiece", part, piece, encodePiece(data, piece * PIECE_BYTES)]);
       }
       work.push(["run", "keepPart", data.length, part], ["run", "setFile", name, part, data.length]);
-      await queue.add({ work });
+      const last = work;
+      await guard(() => queue.add({ work: last }));
     } catch (error) {
       // If this fails too, the part is removed at the next start.
       queue.add({ work: [["run", "dropPart", part]] }).catch(() => undefined);

@@ -134,6 +134,12 @@ const STEPS: readonly string[] = [
     DELETE FROM parts WHERE part = OLD.part;
   END;
   `,
+  // Claims (claims.ts). `epoch` is that of the latest claim; there is a worker while it is held.
+  `
+  ALTER TABLE runs ADD COLUMN epoch INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN worker TEXT;
+  ALTER TABLE runs ADD COLUMN claimed_at REAL;
+  `,
 ];
 
 /**

@@ -1,4 +1,4 @@
-import type { StoredRun } from "../store.ts";
+import type { RunClaim, StoredRun } from "../store.ts";
 import type { StoredTexts } from "./large-bodies.ts";
 import type { RunRow } from "./rows.ts";
 
@@ -25,12 +25,19 @@ export class OpenRuns {
   add(row: RunRow, bytes: number): void {
     // The settings may be large, and are not needed here.
     const { settings: _, ...run } = row.run;
-    this._runs.set(run.id, { key: row.key, run, bytes, texts: [] });
+    this._runs.set(run.id, { key: row.key, epoch: row.epoch, run, bytes, texts: [] });
+  }
+
+  /** A worker claims the run, extends its claim, or gives it back. */
+  hold(open: OpenRun, claim: RunClaim | undefined): void {
+    const { claim: _, ...run } = open.run;
+    const epoch = claim?.epoch ?? open.epoch;
+    this._runs.set(run.id, { ...open, epoch, run: claim === undefined ? run : { ...run, claim } });
   }
 
   /** The log of a run grows. */
-  grow({ key, run, bytes, texts }: OpenRun, end: Pick<StoredRun, "lastSeq" | "isOver">, more: number): void {
-    this._runs.set(run.id, { key, run: { ...run, ...end }, bytes: bytes + more, texts });
+  grow({ key, epoch, run, bytes, texts }: OpenRun, end: Pick<StoredRun, "lastSeq" | "isOver">, more: number): void {
+    this._runs.set(run.id, { key, epoch, run: { ...run, ...end }, bytes: bytes + more, texts });
   }
 
   /** What is known about the run is wrong, or no longer needed. */

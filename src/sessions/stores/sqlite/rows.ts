@@ -10,6 +10,8 @@ import type { SqlRow } from "./sql-driver.ts";
 
 export interface RunRow {
   readonly key: number;
+  /** The epoch of its latest claim, whether it is held or not. */
+  readonly epoch: number;
   readonly run: StoredRun;
 }
 
@@ -33,11 +35,12 @@ export function readThreadRow(row: SqlRow): StoredThread {
 
 /** `stagedSeq` returns the seq of the last staged row of a run, which comes after those in the database. */
 export function readRunRow(row: SqlRow, stagedSeq: (key: number) => number): RunRow {
-  const { thread_id: threadId, tenant, status, wake_at: wakeAt, body = null } = row;
+  const { thread_id: threadId, tenant, status, wake_at: wakeAt, worker, body = null } = row;
   const lastSeq = Math.max(Number(row["last_seq"]), stagedSeq(Number(row["run_key"])));
   const isWaiting = row["parked_seq"] !== null && Number(row["parked_seq"]) === lastSeq;
   return {
     key: Number(row["run_key"]),
+    epoch: Number(row["epoch"]),
     run: {
       id: String(row["id"]),
       createdAt: Number(row["created_at"]),
@@ -49,6 +52,9 @@ export function readRunRow(row: SqlRow, stagedSeq: (key: number) => number): Run
       ...(typeof status === "string" && { status: status as RunStatus }),
       ...(isWaiting && { isWaiting }),
       ...(isWaiting && typeof wakeAt === "number" && { wakeAt }),
+      ...(typeof worker === "string" && {
+        claim: { epoch: Number(row["epoch"]), worker: readBody<string>(worker), at: Number(row["claimed_at"]) },
+      }),
     },
   };
 }

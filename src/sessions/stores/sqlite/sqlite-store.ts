@@ -5,6 +5,7 @@ import { StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { Answers } from "./answers.ts";
 import { Appender, unknownRun } from "./appender.ts";
+import { Claims } from "./claims.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
 import { plain } from "./bodies.ts";
 import { Files } from "./files.ts";
@@ -116,6 +117,7 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
   const appender = new Appender({ queue, reader, staged, large, bytes, open });
   const answers = new Answers({ queue, reader, large, open });
   const files = new Files({ queue, reader, large });
+  const claims = new Claims({ queue, open, find: (runId) => appender.find(runId) });
   let closing: Promise<void> | undefined;
   let runKey = lastKey;
 
@@ -142,14 +144,14 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
         bodies.drop?.();
         throw error;
       }
-      open.add({ key, run: { ...run, lastSeq: -1, isOver: false } }, bodies.runBytes);
+      open.add({ key, epoch: 0, run: { ...run, lastSeq: -1, isOver: false } }, bodies.runBytes);
       bytes.add(run.tenant, bodies.runBytes + bodies.threadBytes);
     },
     // Not `async`, which would double its cost: it is called once per event.
-    append(runId, events, settlement) {
+    append(runId, events, settlement, epoch) {
       try {
         requireOpen();
-        return appender.append(runId, events, settlement);
+        return appender.append(runId, events, settlement, epoch);
       } catch (error) {
         return Promise.reject(error);
       }
@@ -189,6 +191,18 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
     async removeEnd(runId) {
       requireOpen();
       await ends.remove(runId);
+    },
+    async claim(runId, wanted) {
+      requireOpen();
+      return await claims.claim(runId, wanted);
+    },
+    async extendClaim(held) {
+      requireOpen();
+      await claims.extend(held);
+    },
+    async releaseClaim(held) {
+      requireOpen();
+      return await claims.release(held);
     },
     async createThread(thread) {
       requireOpen();
@@ -269,10 +283,10 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
       requireOpen();
       return (await reader.all("answers", runId)).map(readAnswerRow);
     },
-    async keepFile(name, data) {
+    async keepFile(name, data, claim) {
       requireOpen();
       requireFileName(name);
-      await files.keep(name, data);
+      await files.keep(name, data, claim && ((write) => claims.whileHeld(claim, write)));
     },
     async findFile(name) {
       requireOpen();

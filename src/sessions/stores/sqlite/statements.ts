@@ -17,7 +17,8 @@ const WHOLE_THREAD = `${THREAD},
 const LAST_SEQ = `CASE WHEN status IS NULL
   THEN coalesce((SELECT max(seq) FROM events WHERE events.run_key = runs.run_key), -1)
   ELSE last_seq END AS last_seq`;
-const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status, parked_seq, wake_at`;
+const RUN = `run_key, id, thread_id, tenant, created_at, ${LAST_SEQ}, status, parked_seq, wake_at,
+  epoch, worker, claimed_at`;
 
 /** With its settings, which may be large. */
 const WHOLE_RUN = `${RUN}, settings AS body`;
@@ -66,7 +67,8 @@ export const STATEMENTS = {
     ORDER BY created_at DESC, id`,
   goingOn: `SELECT ${WHOLE_RUN} FROM runs WHERE status IS NULL ORDER BY created_at DESC, id`,
   parkRun: "UPDATE runs SET parked_seq = ?, wake_at = ? WHERE run_key = ?",
-  endRun: "UPDATE runs SET last_seq = ?, status = ?, bytes = ? WHERE run_key = ?",
+  endRun: "UPDATE runs SET last_seq = ?, status = ?, bytes = ?, worker = NULL WHERE run_key = ?",
+  setClaim: "UPDATE runs SET epoch = ?, worker = ?, claimed_at = ? WHERE run_key = ?",
 
   addEvent: "INSERT INTO events (run_key, seq, body) VALUES (?, ?, ?)",
   events: "SELECT seq, body FROM events WHERE run_key = ? AND seq > ? ORDER BY seq LIMIT ?",

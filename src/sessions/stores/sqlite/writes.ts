@@ -1,5 +1,5 @@
 import type { AgentEvent } from "#domain";
-import { requireNext } from "../sequence.ts";
+import { requireHeld, requireNext } from "../sequence.ts";
 import type { ModelUsage, NewRun, Question, Settlement, StoredRun } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { addModelUsage, LOCAL_TENANT, permissionSteps, statusAfter, waitAfter } from "../thread-rules.ts";
@@ -53,6 +53,8 @@ export interface Appending {
   /** If something is large: the parts of it that are already written. Without it, the events are encoded at once. */
   readonly large?: LargeBodies;
   readonly settlement?: Settlement | undefined;
+  /** The claim of its writer. */
+  readonly epoch?: number | undefined;
   readonly messages?: readonly MessageBody[];
   /** The usage of each model in the thread so far. */
   readonly usage?: readonly ModelUsage[];
@@ -66,12 +68,16 @@ export interface Appended {
   readonly threadBytes: number;
 }
 
+/** Where events are appended. */
+type AppendTarget = Pick<RunRow, "key" | "run"> & { readonly bytes: number };
+
 /**
  * Appends events to a log.
  * @throws StoreError for events that do not continue where the log ends, or that cannot be encoded.
  */
-export function appendEvents({ key, run, bytes }: RunRow & { readonly bytes: number }, appending: Appending): Appended {
-  const { runId, events, settlement, large } = appending;
+export function appendEvents({ key, run, bytes }: AppendTarget, appending: Appending): Appended {
+  const { runId, events, settlement, large, epoch } = appending;
+  if (!run.isOver) requireHeld(runId, run.claim, epoch);
   const end = requireNext(runId, run, events);
   if (large === undefined) {
     const bodies = encodeAll(runId, events);
@@ -100,7 +106,7 @@ function isRowOnly({ type }: AgentEvent): boolean {
 
 /** Events that change more than their own table, or that are large. */
 function appendWork(
-  { key, run, bytes }: RunRow & { readonly bytes: number },
+  { key, run, bytes }: AppendTarget,
   { events, settlement, large, messages = large?.messages ?? [], usage = [] }: Appending,
   bodies: readonly string[],
   { end, logBytes }: Pick<Appended, "end" | "logBytes">,
@@ -132,7 +138,7 @@ function placeOf({ threadId, tenant = LOCAL_TENANT }: StoredRun): Pick<Question,
 }
 
 function noteSteps(
-  { key, run }: RunRow,
+  { key, run }: Pick<RunRow, "key" | "run">,
   events: readonly AgentEvent[],
   questions: readonly Body[],
 ): readonly WorkStep[] {
