@@ -51,6 +51,10 @@ export function requireNext(
   return { lastSeq, isOver };
 }
 
+export function unknownRun(runId: string): StoreError {
+  return new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
+}
+
 export function runOver(runId: string): StoreError {
   return new StoreError("run-over", `Run ${runId} is over.`);
 }

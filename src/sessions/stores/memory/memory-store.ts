@@ -12,6 +12,7 @@ import {
   requireSeen,
   requireWanted,
   runOver,
+  unknownRun,
 } from "../sequence.ts";
 import type {
   AuditEntry,
@@ -90,8 +91,7 @@ export function createMemoryStore(): Store {
   const findLog = (runId: string): Log => {
     requireOpen();
     const log = logs.get(runId);
-    if (log === undefined)
-      throw new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
+    if (log === undefined) throw unknownRun(runId);
     return log;
   };
   const findShelf = (tenant: string, id: string): StoredLog | undefined => {

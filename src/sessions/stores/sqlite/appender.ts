@@ -1,6 +1,6 @@
 import type { AgentEvent } from "#domain";
+import { unknownRun } from "../sequence.ts";
 import type { Settlement } from "../store.ts";
-import { StoreError } from "../store-error.ts";
 import { LOCAL_TENANT } from "../thread-rules.ts";
 import type { CommitQueue } from "./commit-queue.ts";
 import { encodeMessage, isLarge } from "./bodies.ts";
@@ -125,8 +125,4 @@ export class Appender {
       staged.forget(key);
     });
   }
-}
-
-export function unknownRun(runId: string): StoreError {
-  return new StoreError("unknown-run", `There is no run ${JSON.stringify(runId)} in this store.`);
 }

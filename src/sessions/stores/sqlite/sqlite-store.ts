@@ -1,10 +1,10 @@
 import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#domain";
-import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted } from "../sequence.ts";
+import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted, unknownRun } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
 import { Answers } from "./answers.ts";
-import { Appender, unknownRun } from "./appender.ts";
+import { Appender } from "./appender.ts";
 import { Claims } from "./claims.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
 import { plain } from "./bodies.ts";

@@ -1,0 +1,50 @@
+import { StoreError } from "../store-error.ts";
+import type { Database } from "./database.ts";
+import { STEPS } from "./schema.ts";
+
+/** Row-level security for partitions, `GENERATED … AS IDENTITY` and partitioned primary keys, all without known faults. */
+const OLDEST_SERVER = 130_000;
+
+/**
+ * Brings the tables to the newest version, all or nothing. Several nodes may start at once: the others wait for the one that
+ * does it. Rejects a database that is newer than this program, and leaves it unchanged.
+ */
+export async function migrate(database: Database, steps: readonly string[] = STEPS): Promise<void> {
+  await database.transact(async (client) => {
+    const { rows: found } = await client.query<{ version: string; has_schema: boolean; has_table: boolean }>(
+      `SELECT current_setting('server_version_num') AS version, to_regnamespace($1) IS NOT NULL AS has_schema,
+        to_regclass($2) IS NOT NULL AS has_table`,
+      [database.schema, `${database.schema}.version`],
+    );
+    const [server] = found;
+    if (Number(server?.version) < OLDEST_SERVER) {
+      throw new StoreError(
+        "store-failed",
+        `Postgres at ${database.place.host} has version ${Number(server?.version) / 10_000}; the store needs 13 or later.`,
+      );
+    }
+    const readVersion = async (): Promise<number> =>
+      Number(
+        (await client.query<{ number: number }>(database.sql("SELECT number FROM @.version"))).rows[0]?.number ?? 0,
+      );
+    if (server?.has_table === true && requireKnown(await readVersion(), steps) === steps.length) return;
+
+    await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`millrace ${database.schema}`]);
+    // As a condition, because it needs the right to create schemas even if there is one already.
+    const { rows } = await client.query("SELECT 1 WHERE to_regnamespace($1) IS NULL", [database.schema]);
+    if (rows.length > 0) await client.query(`CREATE SCHEMA ${database.schema}`);
+    await client.query(database.sql("CREATE TABLE IF NOT EXISTS @.version (number integer NOT NULL)"));
+    const version = requireKnown(await readVersion(), steps);
+    for (const step of steps.slice(version)) await client.query(database.sql(step));
+    await client.query(database.sql("DELETE FROM @.version"));
+    await client.query(database.sql("INSERT INTO @.version (number) VALUES ($1)"), [steps.length]);
+  });
+}
+
+function requireKnown(version: number, steps: readonly string[]): number {
+  if (version <= steps.length) return version;
+  throw new StoreError(
+    "store-failed",
+    `The database has version ${version}; this program knows versions up to ${steps.length}. Use the program that wrote it, or a newer one.`,
+  );
+}
