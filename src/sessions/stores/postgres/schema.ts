@@ -287,7 +287,7 @@ export const STEPS: readonly string[] = [
     SELECT r.run_key, r.status, r.epoch, r.worker INTO v_run FROM @.runs AS r WHERE r.id = p_id FOR UPDATE;
     IF NOT FOUND THEN RETURN QUERY SELECT 'unknown-run', NULL::text, 0::bigint; RETURN; END IF;
     IF v_run.status IS NOT NULL THEN RETURN QUERY SELECT 'run-over', NULL::text, 0::bigint; RETURN; END IF;
-    IF p_seen <> CASE WHEN v_run.worker IS NULL THEN 0 ELSE v_run.epoch END THEN
+    IF p_seen <> (CASE WHEN v_run.worker IS NULL THEN 0 ELSE v_run.epoch END) THEN
       RETURN QUERY SELECT 'claim-lost',
         json_build_object('epoch', v_run.epoch, 'worker', v_run.worker)::text, 0::bigint;
       RETURN;
