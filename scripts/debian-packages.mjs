@@ -17,6 +17,8 @@ import { fileURLToPath } from "node:url";
 export const DEBIAN_PACKAGES = [
   { package: "chromium", binary: "chromium", why: "the chat page is tested in a browser" },
   { package: "nginx-light", binary: "nginx", why: "event streams are tested behind a proxy (R17)" },
+  // Its programs are not on the path; the client that comes with it is.
+  { package: "postgresql", binary: "pg_ctlcluster", why: "the Postgres store is tested with a real server" },
   { package: "haproxy", binary: "haproxy", why: "event streams are tested behind a proxy (R17)" },
 ];
 

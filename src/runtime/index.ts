@@ -40,6 +40,8 @@ export { findMissingProgram, inspectAgents, inspectBackends, inspectTarget } fro
 export { inspectStore } from "./inspect-store.ts";
 export { inspectStopping } from "#transports";
 export { openStore } from "./stores/sqlite.ts";
+export { openStore as openPostgresStore } from "./stores/postgres.ts";
+export type { Store } from "#sessions";
 export { createRedactor } from "#secrets";
 export { checkOptions } from "./check-options.ts";
 export { coverStartErrors } from "./run-secrets.ts";

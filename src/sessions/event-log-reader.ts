@@ -3,8 +3,9 @@ import type { EventBatch, LiveTail } from "./live-tail.ts";
 import type { SharedRead, SharedReads } from "./shared-reads.ts";
 import type { Store } from "./stores/store.ts";
 
-/** How often a log is polled that another process may be writing. */
+/** How often a log is polled that another process may be writing; less often if the store says when it has changed. */
 const POLL_MS = 250;
+const POLL_TOLD_MS = 1000;
 
 /** The parts of an event log that its reader needs. */
 export interface LogSource {
@@ -50,7 +51,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
     this._home = home;
   }
 
-  /** The run now has a writer in this process. */
+  /** The run now has a writer in this process, or another process has changed it. */
   meetWriter(): void {
     this._hasNews = true;
     this.wake();
@@ -193,7 +194,8 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
   private async _pause(): Promise<void> {
     if (!this._hasNews && this._signal?.aborted !== true) {
       await new Promise<void>((resolve) => {
-        const takeBack = this._home.clock.after(POLL_MS, this.wake);
+        const pollMs = this._home.store.watch === undefined ? POLL_MS : POLL_TOLD_MS;
+        const takeBack = this._home.clock.after(pollMs, this.wake);
         this._resume = () => {
           takeBack();
           resolve();

@@ -114,6 +114,12 @@ export function createEventLog(options: EventLogOptions): EventLog {
     },
   };
 
+  // For as long as the store is open.
+  store.watch?.((runId) => {
+    const told = runId === undefined ? [...readers.values()] : [readers.get(runId) ?? []];
+    for (const some of told) for (const reader of some) reader.meetWriter();
+  });
+
   return {
     async write(run, { recorder, onStoreFailure, stored, after = -1 } = {}) {
       const tail = new LiveTail({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });

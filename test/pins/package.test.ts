@@ -28,6 +28,10 @@ describe("the package", () => {
       "./durable": { types: "./dist/runtime/durable.d.ts", default: "./dist/runtime/durable.js" },
       "./stores/memory": { types: "./dist/runtime/stores/memory.d.ts", default: "./dist/runtime/stores/memory.js" },
       "./stores/sqlite": { types: "./dist/runtime/stores/sqlite.d.ts", default: "./dist/runtime/stores/sqlite.js" },
+      "./stores/postgres": {
+        types: "./dist/runtime/stores/postgres.d.ts",
+        default: "./dist/runtime/stores/postgres.js",
+      },
       "./package.json": "./package.json",
     });
     expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });
@@ -79,6 +83,7 @@ describe("the package", () => {
     expect(manifest.peerDependencies).toEqual({
       "@opentelemetry/api": ">=1.9.0 <2",
       "@valibot/to-json-schema": ">=1.5.0 <2",
+      pg: ">=8.16.0 <9",
       "zod-to-json-schema": ">=3.24.0 <4",
     });
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);

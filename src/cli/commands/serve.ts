@@ -1,7 +1,15 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { adviceFor, describeThrown, StartError } from "#domain";
-import { applyConfig, inspectAgents, inspectTarget, openStore, type ServerField } from "#runtime";
+import {
+  applyConfig,
+  inspectAgents,
+  inspectTarget,
+  openPostgresStore,
+  openStore,
+  type ServerField,
+  type Store,
+} from "#runtime";
 import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
@@ -16,6 +24,7 @@ interface ServeFlags {
   readonly token?: string;
   readonly metricsToken?: string;
   readonly data?: string;
+  readonly store?: string;
   readonly config?: string | boolean;
   readonly backend?: readonly string[];
   readonly target?: readonly string[];
@@ -35,6 +44,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .option("--token <text>", "token every request must carry (better: MILLRACE_TOKEN)")
     .option("--metrics-token <text>", "token for /metrics (better: MILLRACE_METRICS_TOKEN)")
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")
+    .addOption(new Option("--store <url>", "keep them in Postgres instead (better: MILLRACE_STORE)").conflicts("data"))
     .option("-b, --backend <backend>", "who may be asked; may be repeated, the first is the default (offline)", addText)
     .addOption(new Option("--target <name>", "the same as --backend").argParser(addText))
     .option("--allow-host <name...>", "host names under which the server is reached")
@@ -48,11 +58,7 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
 /** Serves until Ctrl-C. The address goes to stdout, for scripts; the log goes to stderr, one JSON object per line. */
 async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   const setting = await readSetting(flags, io);
-  const folder = dataFolder(flags.data, io);
-  const store = await openStore(folder).catch((error: unknown) => {
-    const why = describeThrown(error).replace(/\.$/u, "");
-    throw new StartError("invalid-config", `${why}. Give another folder with --data.`, { cause: error });
-  });
+  const { store, kept } = await openPlace(flags, io);
   try {
     // Loaded here: the other commands need no server.
     const { createServer, logLine } = await import("#server");
@@ -61,8 +67,7 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
     io.out.write(`${url}\n`);
     // A person at a terminal needs instructions; a program reads the line above.
-    if (io.err.isTerminal)
-      say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${plainText(folder)}.`, io);
+    if (io.err.isTerminal) say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${kept}.`, io);
     // Not awaited: a host may take seconds to answer, and the server can be used meanwhile.
     warnOfTargets(setting, log, io);
     return await untilInterrupted(server, io);
@@ -145,6 +150,23 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
     ...(linkKey !== undefined && { linkKey }),
     ...(flags.allowHost !== undefined && { hosts: [...flags.allowHost, ...(configured.hosts ?? [])] }),
   };
+}
+
+/** The store of the server, and where it is in words. */
+async function openPlace({ store: url, data }: ServeFlags, io: CommandIo): Promise<{ store: Store; kept: string }> {
+  const chosen = url ?? (data === undefined ? io.world.env["MILLRACE_STORE"] || undefined : undefined);
+  if (chosen !== undefined) {
+    const store = await openPostgresStore(chosen).catch((error: unknown) => {
+      throw new StartError("invalid-config", describeThrown(error), { cause: error });
+    });
+    return { store, kept: "Postgres" };
+  }
+  const folder = dataFolder(data, io);
+  const store = await openStore(folder).catch((error: unknown) => {
+    const why = describeThrown(error).replace(/\.$/u, "");
+    throw new StartError("invalid-config", `${why}. Give another folder with --data.`, { cause: error });
+  });
+  return { store, kept: plainText(folder) };
 }
 
 function dataFolder(given: string | undefined, io: CommandIo): string {

@@ -45,12 +45,14 @@ export class Database {
   readonly config: PoolConfig;
   private readonly _pool: Pool;
   private readonly _clock: Clock;
+  readonly schemaName: string;
   private readonly _schema: string;
   private _isClosed = false;
 
   constructor(pg: PgModule, { url, schema, connections, statementMs, connectMs, clock }: DatabaseOptions) {
     this.place = readPlace(url);
     this._clock = clock;
+    this.schemaName = schema;
     this._schema = pg.escapeIdentifier(schema);
     this.config = {
       connectionString: url,
@@ -63,8 +65,12 @@ export class Database {
       keepAlive: true,
     };
     this._pool = new pg.Pool({ ...this.config, max: connections, allowExitOnIdle: true });
-    // Without a listener, an idle connection that is lost would end the program.
+    // Without listeners, a connection that is lost would end the program: the first is for idle ones, the second for those
+    // at work, whose query is rejected as well.
     this._pool.on("error", () => undefined);
+    this._pool.on("connect", (client) => {
+      client.on("error", () => undefined);
+    });
   }
 
   /** One statement; `@.` stands for the schema. It sets its own tenant. */

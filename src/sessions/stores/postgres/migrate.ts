@@ -11,10 +11,9 @@ const OLDEST_SERVER = 130_000;
  */
 export async function migrate(database: Database, steps: readonly string[] = STEPS): Promise<void> {
   await database.transact(async (client) => {
-    const { rows: found } = await client.query<{ version: string; has_schema: boolean; has_table: boolean }>(
-      `SELECT current_setting('server_version_num') AS version, to_regnamespace($1) IS NOT NULL AS has_schema,
-        to_regclass($2) IS NOT NULL AS has_table`,
-      [database.schema, `${database.schema}.version`],
+    const { rows: found } = await client.query<{ version: string; has_table: boolean }>(
+      `SELECT current_setting('server_version_num') AS version, to_regclass($1) IS NOT NULL AS has_table`,
+      [`${database.schema}.version`],
     );
     const [server] = found;
     if (Number(server?.version) < OLDEST_SERVER) {
@@ -30,9 +29,10 @@ export async function migrate(database: Database, steps: readonly string[] = STE
     if (server?.has_table === true && requireKnown(await readVersion(), steps) === steps.length) return;
 
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`millrace ${database.schema}`]);
-    // As a condition, because it needs the right to create schemas even if there is one already.
-    const { rows } = await client.query("SELECT 1 WHERE to_regnamespace($1) IS NULL", [database.schema]);
-    if (rows.length > 0) await client.query(`CREATE SCHEMA ${database.schema}`);
+    // IF NOT EXISTS needs the right to create schemas even if there is one. And to_regnamespace would answer from a cache that
+    // waiting for the lock does not refresh.
+    const { rows } = await client.query("SELECT 1 FROM pg_namespace WHERE nspname = $1", [database.schemaName]);
+    if (rows.length === 0) await client.query(`CREATE SCHEMA ${database.schema}`);
     await client.query(database.sql("CREATE TABLE IF NOT EXISTS @.version (number integer NOT NULL)"));
     const version = requireKnown(await readVersion(), steps);
     for (const step of steps.slice(version)) await client.query(database.sql(step));
