@@ -43,7 +43,7 @@ describePostgres("several nodes on one Postgres", (postgres) => {
       }),
     );
     for (const [at, id] of ids.entries()) expect(await nodes[(at + 1) % 2]?.read(id)).toEqual(logOf(id, 40));
-    const counted = await Promise.all(["t0", "t1", "t2"].map((tenant) => nodes[0]?.countBytes?.(tenant)));
+    const counted = await Promise.all(["t0", "t1", "t2"].map(async (tenant) => await nodes[0]?.countBytes?.(tenant)));
     const kept = await postgres.admin(
       "SELECT sum(bytes)::int AS bytes FROM millrace.runs GROUP BY tenant ORDER BY tenant",
       url,

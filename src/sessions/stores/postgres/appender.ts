@@ -1,12 +1,12 @@
 import type { AgentEvent, Clock } from "#domain";
 import { createDeferred, type Deferred } from "#streams";
-import { claimLost, requireNext, runOver, unknownRun } from "../sequence.ts";
+import { requireNext } from "../sequence.ts";
 import type { ModelUsage, NewRun, Question, Settlement } from "../store.ts";
-import { StoreError } from "../store-error.ts";
 import { addModelUsage, permissionSteps, statusAfter, waitAfter } from "../thread-rules.ts";
 import type { Bodies } from "./bodies.ts";
 import type { Database } from "./database.ts";
 import type { Hints } from "./hints.ts";
+import { refusalOf, type Verdict } from "./refusals.ts";
 
 /** How many transactions are under way at a time. Each run belongs to one lane, so its appends stay in order. */
 const LANES = 4;
@@ -25,11 +25,6 @@ interface Entry {
   readonly characters: number;
   readonly more: object | null;
   readonly stored: Deferred<void>;
-}
-
-interface Verdict {
-  readonly code: string | null;
-  readonly detail: string | null;
 }
 
 export interface AppenderParts {
@@ -104,7 +99,7 @@ export class Appender {
     const bodies = events.map((event) => this._parts.bodies.event(event));
     const steps = permissionSteps(events);
     if (steps.length > 0 || settlement !== undefined || bodies.some((body) => body instanceof Promise)) {
-      return Promise.all(bodies).then(async (texts) => {
+      return Promise.all(bodies.map((body) => Promise.resolve(body))).then(async (texts) => {
         const more = await this._more(runId, steps, settlement);
         return entryOf({ runId, epoch, events, more }, texts);
       });
@@ -233,41 +228,6 @@ function takeBatch(waiting: Entry[]): readonly Entry[] {
     end += 1;
   }
   return waiting.splice(0, end);
-}
-
-/** The error for an entry that the database refused. */
-function refusalOf(runId: string, epoch: number | undefined, verdict: Verdict | undefined): StoreError | undefined {
-  switch (verdict?.code) {
-    case null:
-      return undefined;
-    case "out-of-sequence": {
-      const { lastSeq } = JSON.parse(verdict.detail ?? "{}") as { lastSeq?: number };
-      return new StoreError(
-        "out-of-sequence",
-        `Run ${runId} continues with seq ${(lastSeq ?? -1) + 1}. Another writer may have taken it over.`,
-      );
-    }
-    default:
-      return refusal(runId, epoch, verdict);
-  }
-}
-
-/** The error for a code that one of the SQL functions returned. */
-export function refusal(runId: string, epoch: number | undefined, verdict: Verdict | undefined): StoreError {
-  switch (verdict?.code) {
-    case "unknown-run":
-      return unknownRun(runId);
-    case "run-over":
-      return runOver(runId);
-    case "claim-lost": {
-      const held = JSON.parse(verdict.detail ?? "{}") as { epoch: number; worker: string | null };
-      const { worker } = held;
-      const holder = worker === null ? undefined : { epoch: held.epoch, worker: JSON.parse(worker) as string };
-      return claimLost(runId, epoch, holder);
-    }
-    default:
-      return new StoreError("store-failed", `The database answered ${JSON.stringify(verdict)}.`);
-  }
 }
 
 /** A vendor's call id may contain anything; as JSON it has no NUL. */

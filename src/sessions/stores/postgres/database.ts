@@ -2,7 +2,7 @@ import type { Pool, PoolClient, PoolConfig, QueryResultRow } from "pg";
 import type { Clock } from "#domain";
 import { StoreError } from "../store-error.ts";
 import { isConflict, isLost, type Place, storeFailure } from "./failures.ts";
-import type { PgModule } from "./load-pg.ts";
+import type { PostgresDriver } from "./load-driver.ts";
 
 /** How long calls wait for a database that cannot be reached. */
 const PATIENCE = {
@@ -49,7 +49,7 @@ export class Database {
   private readonly _schema: string;
   private _isClosed = false;
 
-  constructor(pg: PgModule, { url, schema, connections, statementMs, connectMs, clock }: DatabaseOptions) {
+  constructor(pg: PostgresDriver, { url, schema, connections, statementMs, connectMs, clock }: DatabaseOptions) {
     this.place = readPlace(url);
     this._clock = clock;
     this.schemaName = schema;

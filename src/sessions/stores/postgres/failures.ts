@@ -9,7 +9,7 @@ export interface Place {
 }
 
 /** The connection is gone, or there is none: the same may succeed later. */
-const LOST_CODES = new Set([
+const LOST_CODES: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "ECONNABORTED",
@@ -36,7 +36,7 @@ const LOST_TEXTS = [
 ];
 
 /** Two transactions waited for each other, or one waited too long for a lock: the same can be tried at once. */
-const CONFLICT_CODES = new Set(["40001", "40P01", "55P03"]);
+const CONFLICT_CODES: ReadonlySet<string> = new Set(["40001", "40P01", "55P03"]);
 
 function codeOf(error: unknown): string {
   const code = typeof error === "object" && error !== null && "code" in error ? error.code : undefined;

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
 import type { Clock } from "#domain";
 import type { Database } from "./database.ts";
-import type { PgModule } from "./load-pg.ts";
+import type { PostgresDriver } from "./load-driver.ts";
 
 /** Runs that change within this time are told together. */
 const GATHER_MS = 20;
@@ -39,7 +39,7 @@ export class Hints {
   /** Resolves when the last statement was sent. */
   private _sent: Promise<unknown> = Promise.resolve();
 
-  constructor(pg: PgModule, database: Database, schema: string, clock: Clock) {
+  constructor(pg: PostgresDriver, database: Database, schema: string, clock: Clock) {
     this._connect = () => new pg.Client(database.config);
     this._clock = clock;
     this._channel = `millrace.${schema}`;

@@ -1,4 +1,4 @@
-import { type AgentEvent, type Clock, isId, type Message } from "#domain";
+import { type AgentEvent, type Clock, isId } from "#domain";
 import {
   requireAnswer,
   requireClaimant,
@@ -8,16 +8,18 @@ import {
   requireWanted,
   unknownRun,
 } from "../sequence.ts";
-import type { AuditEntry, ModelUsage, Question, Store, StoredAnswer } from "../store.ts";
+import type { Store, StoredAnswer } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { cursorAfter, foldCase, LOCAL_TENANT, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
-import { Appender, callKey, refusal, type RunPlace } from "./appender.ts";
-import { Bodies, plain } from "./bodies.ts";
+import { LOCAL_TENANT } from "../thread-rules.ts";
+import { Appender, callKey, type RunPlace } from "./appender.ts";
+import { Bodies } from "./bodies.ts";
 import { ALL_TENANTS, Database, type DatabaseOptions } from "./database.ts";
 import { Hints } from "./hints.ts";
-import { loadPg } from "./load-pg.ts";
+import { loadDriver } from "./load-driver.ts";
 import { migrate } from "./migrate.ts";
-import { readRun, readThread, RUN_COLUMNS, type RunRow, THREAD_COLUMNS, type ThreadRow } from "./rows.ts";
+import { busy, refusal, unknownThread, type Verdict } from "./refusals.ts";
+import { readRun, RUN_COLUMNS, type RunRow } from "./rows.ts";
+import { readUsage, threadCalls } from "./threads.ts";
 import { Upkeep } from "./upkeep.ts";
 
 export interface PostgresStoreOptions extends DatabaseOptions {
@@ -25,11 +27,7 @@ export interface PostgresStoreOptions extends DatabaseOptions {
   readonly retentionMs?: number | undefined;
 }
 
-interface Verdict {
-  readonly code: string | null;
-  readonly detail: string | null;
-  readonly [column: string]: unknown;
-}
+type VerdictRow = Verdict & Readonly<Record<string, unknown>>;
 
 /** Reads that a run or its readers depend on. */
 const PATIENT = { isSafe: true, patience: "run" } as const;
@@ -43,7 +41,7 @@ const MOST_PLACES = 10_000;
  * `synchronous_commit` says. Any number of processes may have it open.
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<Store> {
-  const pg = await loadPg();
+  const pg = await loadDriver();
   const { clock, schema } = options;
   const database = new Database(pg, options);
   try {
@@ -75,8 +73,8 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
   const requireOpen = (): void => {
     if (closing !== undefined) throw new StoreError("store-closed", "The store is closed. Open another one.");
   };
-  const one = async (text: string, values: readonly unknown[], repeating = {}): Promise<Verdict | undefined> =>
-    (await database.call<Verdict>(text, values, repeating))[0];
+  const one = async (text: string, values: readonly unknown[], repeating = {}): Promise<VerdictRow | undefined> =>
+    (await database.call<VerdictRow>(text, values, repeating))[0];
   const remember = (runId: string, place: RunPlace): void => {
     if (places.size >= MOST_PLACES) places.clear();
     places.set(runId, place);
@@ -97,24 +95,14 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
     remember(runId, place);
     return place;
   };
-  const usageOf = async (tenant: string, threadId: string): Promise<readonly ModelUsage[]> => {
-    if (!isId(tenant)) return [];
-    const rows = await database.callAs<{ body: string }>(
-      tenant,
-      "SELECT body FROM @.usage WHERE thread_id = $1 AND tenant = $2",
-      [threadId, tenant],
-      PATIENT,
-    );
-    const lines = await Promise.all(rows.map(({ body }) => bodies.read<ModelUsage>(body)));
-    return lines.toSorted((left, right) => (left.model < right.model ? -1 : 1));
-  };
+  const threads = threadCalls({ database, bodies, requireOpen });
   const appender = new Appender({
     database,
     bodies,
     hints,
     clock,
     place: placeOf,
-    usage: async (threadId, tenant) => await usageOf(tenant, threadId),
+    usage: (threadId, tenant) => readUsage({ database, bodies }, tenant, threadId, PATIENT),
   });
   const inFileTurn = <Value>(name: string, change: () => Promise<Value>): Promise<Value> => {
     const changed = (fileTurns.get(name) ?? Promise.resolve()).then(change, change);
@@ -126,6 +114,7 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
 
   // `async`, so that a refusal is a rejection.
   return {
+    ...threads,
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);
@@ -238,106 +227,6 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
       requireOpen();
       return hints.watch(onChange);
     },
-    async createThread(thread) {
-      requireOpen();
-      requireThread(thread);
-      const { id, tenant, title, target, createdAt } = thread;
-      const rows = await database.callAs(
-        tenant,
-        `INSERT INTO @.threads (id, tenant, title, target, search, created_at, updated_at)
-          VALUES ($1, $2, $3, $4, $5, $6, $6) ON CONFLICT (id) DO NOTHING RETURNING 1`,
-        [id, tenant, JSON.stringify(title), JSON.stringify(target), plain(foldCase(title)), createdAt],
-      );
-      if (rows.length === 0) throw new StoreError("thread-exists", `Thread ${id} already exists.`);
-    },
-    async findThread(tenant, id) {
-      requireOpen();
-      if (!isId(tenant) || !isId(id)) return undefined;
-      const [row] = await database.callAs<ThreadRow>(
-        tenant,
-        `SELECT ${THREAD_COLUMNS} FROM @.threads AS threads WHERE id = $1 AND tenant = $2`,
-        [id, tenant],
-        SAFE,
-      );
-      return row === undefined ? undefined : await readThread(row, bodies);
-    },
-    async listThreads(wanted) {
-      requireOpen();
-      const { tenant, search, limit, before } = requirePage(wanted);
-      if (!isId(tenant)) return { threads: [] };
-      const rows = await database.callAs<ThreadRow>(
-        tenant,
-        `SELECT ${THREAD_COLUMNS} FROM @.threads AS threads
-          WHERE tenant = $1
-            AND ($2::double precision IS NULL OR updated_at < $2 OR (updated_at = $2 AND id > $3))
-            AND ($4 = '' OR strpos(search, $4) > 0 OR EXISTS (
-              SELECT 1 FROM @.messages AS m WHERE m.thread_id = threads.id AND strpos(m.search, $4) > 0))
-          ORDER BY updated_at DESC, id LIMIT $5`,
-        [tenant, before?.updatedAt ?? null, before?.id ?? "", plain(search), limit + 1],
-        SAFE,
-      );
-      const threads = await Promise.all(rows.slice(0, limit).map((row) => readThread(row, bodies)));
-      const last = threads.at(-1);
-      return { threads, ...(rows.length > limit && last !== undefined && { next: cursorAfter(last) }) };
-    },
-    async countThreads(tenant) {
-      requireOpen();
-      if (!isId(tenant)) return 0;
-      const text = "SELECT count(*) AS threads FROM @.threads WHERE tenant = $1";
-      const [row] = await database.callAs<{ threads: string }>(tenant, text, [tenant], SAFE);
-      return Number(row?.threads);
-    },
-    async countBytes(tenant) {
-      requireOpen();
-      if (!isId(tenant)) return 0;
-      const text = "SELECT coalesce(sum(bytes), 0) AS bytes FROM @.tenant_bytes WHERE tenant = $1";
-      const [row] = await database.callAs<{ bytes: string }>(tenant, text, [tenant], SAFE);
-      return Number(row?.bytes);
-    },
-    async renameThread(tenant, id, { title, at }) {
-      requireOpen();
-      requireTitle(title);
-      if (!isId(tenant) || !isId(id)) return false;
-      const rows = await database.callAs(
-        tenant,
-        `UPDATE @.threads SET title = $3, search = $4, updated_at = greatest(updated_at, $5)
-          WHERE id = $1 AND tenant = $2 RETURNING 1`,
-        [id, tenant, JSON.stringify(title), plain(foldCase(title)), at],
-        SAFE,
-      );
-      return rows.length > 0;
-    },
-    async removeThread(tenant, id) {
-      requireOpen();
-      if (!isId(tenant) || !isId(id)) return false;
-      const verdict = await one("SELECT * FROM @.remove_thread($1, $2)", [tenant, id]);
-      if (verdict?.code === "thread-busy") throw busy(id, verdict.detail);
-      return verdict?.code === null;
-    },
-    async listMessages(tenant, threadId) {
-      requireOpen();
-      if (!isId(tenant) || !isId(threadId)) return [];
-      const text = "SELECT body FROM @.messages WHERE thread_id = $1 AND tenant = $2 ORDER BY position";
-      const rows = await database.callAs<{ body: string }>(tenant, text, [threadId, tenant], SAFE);
-      return await Promise.all(rows.map(({ body }) => bodies.read<Message>(body)));
-    },
-    async listUsage(tenant, threadId) {
-      requireOpen();
-      return isId(threadId) ? await usageOf(tenant, threadId) : [];
-    },
-    async listQuestions(tenant) {
-      requireOpen();
-      if (!isId(tenant)) return [];
-      const rows = await database.callAs<{ body: string }>(
-        tenant,
-        `SELECT body FROM @.questions AS q WHERE tenant = $1 AND NOT EXISTS (
-            SELECT 1 FROM @.answers AS a WHERE a.run_key = q.run_key AND a.call_id = q.call_id)
-          ORDER BY asked_at, run_key, call_id`,
-        [tenant],
-        SAFE,
-      );
-      return await Promise.all(rows.map(({ body }) => bodies.read<Question>(body)));
-    },
     async addAnswer(runId, answer) {
       requireOpen();
       requireAnswer(answer);
@@ -394,21 +283,6 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
       const text = "DELETE FROM @.files WHERE name = $1 RETURNING 1";
       return (await inFileTurn(name, () => database.callAs(ALL_TENANTS, text, [name]))).length > 0;
     },
-    async addAudit(entry) {
-      requireOpen();
-      const tenant = isId(entry.tenant) ? entry.tenant : ALL_TENANTS;
-      await database.callAs(tenant, "INSERT INTO @.audit (tenant, body) VALUES ($1, $2)", [
-        entry.tenant,
-        JSON.stringify(entry),
-      ]);
-    },
-    async listAudit(tenant) {
-      requireOpen();
-      if (!isId(tenant)) return [];
-      const text = "SELECT body FROM @.audit WHERE tenant = $1 ORDER BY entry_key";
-      const rows = await database.callAs<{ body: string }>(tenant, text, [tenant], SAFE);
-      return await Promise.all(rows.map(({ body }) => bodies.read<AuditEntry>(body)));
-    },
     async close() {
       closing ??= (async () => {
         await appender.drain();
@@ -420,12 +294,4 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
       await closing;
     },
   };
-}
-
-function unknownThread(threadId: string): StoreError {
-  return new StoreError("unknown-thread", `There is no thread ${threadId}.`);
-}
-
-function busy(threadId: string, runId: string | null): StoreError {
-  return new StoreError("thread-busy", `Run ${runId} of thread ${threadId} is not over. Wait for it, or abort it.`);
 }

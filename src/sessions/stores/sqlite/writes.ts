@@ -69,13 +69,13 @@ export interface Appended {
 }
 
 /** Where events are appended. */
-type AppendTarget = Pick<RunRow, "key" | "run"> & { readonly bytes: number };
+type GrowingLog = Pick<RunRow, "key" | "run"> & { readonly bytes: number };
 
 /**
  * Appends events to a log.
  * @throws StoreError for events that do not continue where the log ends, or that cannot be encoded.
  */
-export function appendEvents({ key, run, bytes }: AppendTarget, appending: Appending): Appended {
+export function appendEvents({ key, run, bytes }: GrowingLog, appending: Appending): Appended {
   const { runId, events, settlement, large, epoch } = appending;
   if (!run.isOver) requireHeld(runId, run.claim, epoch);
   const end = requireNext(runId, run, events);
@@ -106,7 +106,7 @@ function isRowOnly({ type }: AgentEvent): boolean {
 
 /** Events that change more than their own table, or that are large. */
 function appendWork(
-  { key, run, bytes }: AppendTarget,
+  { key, run, bytes }: GrowingLog,
   { events, settlement, large, messages = large?.messages ?? [], usage = [] }: Appending,
   bodies: readonly string[],
   { end, logBytes }: Pick<Appended, "end" | "logBytes">,

@@ -3,16 +3,16 @@ import { describeThrown } from "#domain";
 import { StoreError } from "../store-error.ts";
 
 /** The driver, as far as the store uses it. */
-export type PgModule = Pick<typeof Pg, "Client" | "Pool" | "escapeIdentifier">;
+export type PostgresDriver = Pick<typeof Pg, "Client" | "Pool" | "escapeIdentifier">;
 
 /**
  * Loads the optional package `pg`.
  *
  * @throws StoreError `store-failed` saying what to install.
  */
-export async function loadPg(load: () => Promise<unknown> = () => import("pg")): Promise<PgModule> {
+export async function loadDriver(load: () => Promise<unknown> = () => import("pg")): Promise<PostgresDriver> {
   try {
-    const { default: pg } = (await load()) as { readonly default: PgModule };
+    const { default: pg } = (await load()) as { readonly default: PostgresDriver };
     return pg;
   } catch (error) {
     const why = describeThrown(error).split("\n", 1)[0] ?? "";
