@@ -212,7 +212,7 @@ const COLUMNS: readonly Column[] = [
       setPermissionMode: /^setPermissionMode is not available on BACKEND: .*Give it arguments/,
       setAgent: /^setAgent is not available on BACKEND: .*Open the session with swarm\(…\)/,
       mcpStatus: /^mcpStatus is not available on BACKEND: .*Ask the program itself\.$/,
-      sessionId: /has not said a session id/,
+      sessionId: /has not reported a session id/,
     },
   },
   {
@@ -224,7 +224,7 @@ const COLUMNS: readonly Column[] = [
         /^setPermissionMode is not available on BACKEND: it has no permission modes\. Leave them out\.$/,
       setAgent: /^setAgent is not available on BACKEND: .*Open the session with swarm\(…\)/,
       mcpStatus: /^mcpStatus is not available on BACKEND: it reports no tool servers\. Give it tools/,
-      sessionId: /has not said a session id/,
+      sessionId: /has not reported a session id/,
     },
   },
 ];

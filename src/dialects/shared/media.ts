@@ -56,7 +56,7 @@ export function withResults(
       case "image":
       case "document":
       case "audio":
-        return cannotSend(block) ?? addressProblem(block, [...WEB, ...schemes]);
+        return addressProblem(block, [...WEB, ...schemes]) ?? cannotSend(block);
       case "tool-result":
         return contentBlocks(block.output)
           ?.map(check)

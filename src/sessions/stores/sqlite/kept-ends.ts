@@ -55,9 +55,9 @@ export class KeptEnds {
     const ends: KeptEnd[] = [];
     for (const name of await this._files.list(this._folder)) {
       if (!name.endsWith(".json") || name.startsWith(".")) continue;
-      const text = new TextDecoder().decode(await this._files.read(`${this._folder}/${name}`));
+      const bytes = await this._readIfThere(`${this._folder}/${name}`);
       try {
-        ends.push(JSON.parse(text) as KeptEnd);
+        if (bytes !== undefined) ends.push(JSON.parse(new TextDecoder().decode(bytes)) as KeptEnd);
       } catch {
         // Somebody has changed it. The run continues.
       }
@@ -68,6 +68,16 @@ export class KeptEnds {
   async remove(runId: string): Promise<void> {
     await this._files.remove(this._pathOf(runId));
     await this.reserve();
+  }
+
+  /** `undefined` for an end that was stored and removed after the folder was listed. */
+  private async _readIfThere(path: string): Promise<Uint8Array | undefined> {
+    try {
+      return await this._files.read(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+      throw error;
+    }
   }
 
   /** In hexadecimal digits, because some file systems ignore case. */

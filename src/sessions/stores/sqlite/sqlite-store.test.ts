@@ -29,6 +29,7 @@ import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { fuzzRuns } from "../../../../test/effort.ts";
 import type { Fault } from "../../../../test/support/faulty-worker.mjs";
 import { temporaryFolder } from "../../../../test/temporary-folder.ts";
+import { KeptEnds } from "./kept-ends.ts";
 import { migrate } from "./migrations.ts";
 import { loadSqlDriver, type SqlDatabase, type SqlDriver } from "./sql-driver.ts";
 import { openSqliteStore } from "./sqlite-store.ts";
@@ -241,6 +242,22 @@ describe.each(DRIVERS)("openSqliteStore on $name", (sqlDriver) => {
     await store.keepEnd?.(end("c"));
     expect(await store.listEnds?.()).toEqual([end("c")]);
     await store.close();
+  });
+
+  it("F-B14: an end that is removed while the ends are listed is left out", async () => {
+    const files = createSystemFiles();
+    const ends = new KeptEnds(join(makeFolder(), "ends"), {
+      ...files,
+      async list(folder) {
+        const names = await files.list(folder);
+        await ends.remove("a");
+        return names;
+      },
+    });
+    const end = (id: string) => ({ run: { ...RUN, id }, events: logOf(id, 3) });
+    await ends.reserve();
+    for (const id of ["a", "b"]) await ends.keep(end(id));
+    expect(await ends.list()).toEqual([end("b")]);
   });
 
   it("F-B14: an end that is too large to be written at once is refused", async () => {
