@@ -16,7 +16,7 @@ import {
   wantsColor,
 } from "#sinks";
 import { askLine } from "./ask-line.ts";
-import { type CommandIo, EXIT } from "./io.ts";
+import { type CommandIo, EXIT, type Interrupt } from "./io.ts";
 import { SETUP_CODES } from "./report.ts";
 
 /** The flags for the output of a run. */
@@ -51,6 +51,10 @@ export interface ShowMore {
   readonly ask?: ReturnType<typeof createTerminalAsk>;
   /** The run belongs to a session, which is closed separately: do not wait for `closed`. */
   readonly isOneOfMany?: boolean;
+  /** The events up to this number are of an earlier process: only questions that are still open are asked. */
+  readonly past?: number;
+  /** What an interrupt does; by default it aborts the run. */
+  readonly stop?: (signal: Interrupt) => void;
 }
 
 /**
@@ -63,17 +67,19 @@ export async function show(run: DisplayedRun, flags: ShowFlags, io: CommandIo, m
   const questions = new AbortController();
   let left = false;
   let wasCut = false;
-  const release = io.onInterrupt(() => {
+  const findQuestion = createQuestionFinder(more.past ?? -1);
+  const { stop = () => ignore(run.abort("interrupted")) } = more;
+  const release = io.onInterrupt((signal) => {
     release();
     wasCut = io.cut();
     questions.abort();
-    ignore(run.abort("interrupted"));
+    stop(signal);
   });
   try {
     for await (const event of run) {
       sink.accept(event);
-      const isAsked = event.type === "permission" && event.state === "asked";
-      if (isAsked && run.answer !== undefined) answer(run, event, ask, questions.signal);
+      const question = findQuestion(event);
+      if (question !== undefined && run.answer !== undefined) answer(run, question, ask, questions.signal);
       const room = io.out.room() ?? sink.room?.();
       if (room !== undefined) await room;
       if (io.out.isGone && !left) {
@@ -104,6 +110,27 @@ export function createAsk(
     color: wantsColor(io.err.isTerminal, io.world.env),
     width: () => io.err.columns,
   });
+}
+
+/**
+ * Finds the questions that a run waits for. One that an earlier process asked is not in the events again: the run only
+ * says that it waits for its answer.
+ */
+export function createQuestionFinder(past: number): (event: AgentEvent) => (PermissionItem & AgentEvent) | undefined {
+  const earlier = new Map<string, PermissionItem & AgentEvent>();
+  return (event) => {
+    if (event.type === "permission") {
+      if (event.state === "asked" && event.seq > past) return event;
+      if (event.state === "asked") earlier.set(event.callId, event);
+      else earlier.delete(event.callId);
+      return undefined;
+    }
+    if (event.seq <= past || event.type !== "notice" || event.kind !== "waiting") return undefined;
+    const { callId } = (event.data ?? {}) as { readonly callId?: string };
+    const question = earlier.get(callId ?? "");
+    earlier.delete(callId ?? "");
+    return question;
+  };
 }
 
 /** Asks a person without blocking the reading of events: other calls may continue meanwhile. */

@@ -1,13 +1,23 @@
 import { type AgentEvent, checkOptionNames, type Message, StartError } from "#domain";
 import { type KeptFiles, readInput, type RunInput } from "#agents";
 import { type GivenAnswer, type Run, StoredMark } from "#run";
-import { createEventLog, LOCAL_TENANT, type Store, type StoredRun, storeFailure } from "#sessions";
+import {
+  createEventLog,
+  createUsageCounter,
+  LOCAL_TENANT,
+  settlementOf,
+  type Store,
+  type StoredRun,
+  type StoredThread,
+  storeFailure,
+  type ThreadRecorder,
+} from "#sessions";
 import type { SchemaInput } from "#tools";
 import { OPTION_NAMES } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
 import { planRun, type Target } from "./plan-run.ts";
-import { startRun } from "./run.ts";
+import { type RunEnvironment, startRun } from "./run.ts";
 import { coverStartErrors, coverValue } from "./run-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
@@ -65,6 +75,14 @@ export async function resumeRun<const Output extends SchemaInput | undefined = u
   return (await resumeStored(store, runId, options as ResumeOptions, systemWorld())) as Run<OutputOf<Output>>;
 }
 
+/** The thread whose next message a run answers, and what outlives the run. */
+export interface StoredPlace extends Pick<RunEnvironment, "conversations" | "suspend" | "parkMs"> {
+  readonly thread?: Pick<StoredThread, "id" | "tenant"> & {
+    /** What was said in it so far. */
+    readonly messages: readonly Message[];
+  };
+}
+
 /** `runStored` with its seams passed in. */
 export function startStored(
   store: Store,
@@ -72,21 +90,28 @@ export function startStored(
   input: RunInput,
   options: StoredRunOptions,
   world: World,
+  { thread, ...more }: StoredPlace = {},
 ): Run<unknown> {
   checkOptionNames(options, STORED_NAMES, "runStored");
   const messages = readInput(input);
   const stored = new StoredMark();
-  const settings = coverValue([target, options], world, { messages });
+  const shown = coverValue([target, options], world, messages);
   // The run exists before it is stored: its id is the key in the store.
   let begin: (created: Promise<void>) => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     begin = resolve;
   });
-  const run = startRun(target, messages, options, world, { ready, ...surroundingsOf(stored, store) });
-  const created = store.createRun({ id: run.id, createdAt: world.clock.now(), settings });
+  const said = thread === undefined ? messages : [...thread.messages, ...messages];
+  const run = startRun(target, said, options, world, { ...more, ready, ...surroundingsOf(stored, store) });
+  const stub = { id: run.id, createdAt: world.clock.now() };
+  const created =
+    thread === undefined
+      ? store.createRun({ ...stub, settings: { messages: shown } })
+      : store.createRun({ ...stub, threadId: thread.id, tenant: thread.tenant }, shown);
   begin(created);
+  const recorder = thread && createThreadRecorder(shown.at(-1));
   const written = created.then(
-    () => writeLog(run, store, world, stored, -1),
+    () => writeLog(run, { store, world, stored, after: -1, recorder }),
     () => stored.end(),
   );
   return closedAfter(run, written);
@@ -98,18 +123,20 @@ export async function resumeStored(
   runId: string,
   options: ResumeOptions,
   world: World,
+  { thread, ...more }: Omit<StoredPlace, "thread"> & { readonly thread?: Pick<StoredThread, "tenant"> } = {},
 ): Promise<Run<unknown>> {
   checkOptionNames(options, [...STORED_NAMES, "target"], "resumeRun");
   const { target, ...runOptions } = options;
   coverStartErrors([target, options], world, () => planRun(target, runOptions, world));
-  const found = await store.findRun(LOCAL_TENANT, runId);
+  const found = await store.findRun(thread?.tenant ?? LOCAL_TENANT, runId);
   if (found === undefined) throw refused(runId, "there is no such run in this store");
   if (found.isOver) throw refused(runId, "it is over");
   const resumed = await readRun(store, found);
   const stored = new StoredMark();
-  const surroundings = { resumed, ...surroundingsOf(stored, store) };
+  const surroundings = { ...more, resumed, ...surroundingsOf(stored, store) };
   const run = startRun(target, resumed.messages, runOptions, world, surroundings);
-  return closedAfter(run, writeLog(run, store, world, stored, found.lastSeq));
+  const recorder = found.threadId === undefined ? undefined : createThreadRecorder(resumed.messages.at(-1));
+  return closedAfter(run, writeLog(run, { store, world, stored, after: found.lastSeq, recorder }));
 }
 
 function surroundingsOf(stored: StoredMark, store: Store) {
@@ -150,13 +177,37 @@ export async function readRun(store: Store, run: StoredRun): Promise<RunRecord> 
   return { id: run.id, events, answers, messages };
 }
 
-function writeLog(run: Run<unknown>, store: Store, world: World, stored: StoredMark, after: number): Promise<unknown> {
+/** What is added to a thread with the end of the run that answers `input`. */
+function createThreadRecorder(input: Message | undefined): ThreadRecorder | undefined {
+  if (input === undefined) return undefined;
+  const counter = createUsageCounter();
+  return { add: (event) => counter.add(event), settle: (done) => settlementOf(done, input, counter) };
+}
+
+interface LogWriting {
+  readonly store: Store;
+  readonly world: World;
+  readonly stored: StoredMark;
+  /** The number of the last event that is stored already. */
+  readonly after: number;
+  readonly recorder: ThreadRecorder | undefined;
+}
+
+function writeLog(run: Run<unknown>, { store, world, stored, after, recorder }: LogWriting): Promise<unknown> {
   const stop = (why: string): void => {
     stored.fail(storeFailure(why, "Make room, and continue the run with resumeRun from what is stored of it."));
     run.abort("The run could not be stored.").catch(() => undefined);
   };
   const log = createEventLog({ store, clock: world.clock, nextTurn: world.nextTurn });
-  return log.write(run, { stored, after, onStoreFailure: { stop, hold: () => undefined } });
+  return log.write(run, { recorder, stored, after, onStoreFailure: { stop, hold: () => undefined } });
+}
+
+/** The session of the last run of a thread, if it succeeded. The session of a failed run may be in any state. */
+export async function findLastSession(store: Store, threadId: string): Promise<string | undefined> {
+  const [last] = await store.listRuns({ threadId });
+  if (last?.status !== "success") return undefined;
+  const done = (await store.read(last.id, { after: last.lastSeq - 1 })).at(-1);
+  return done?.type === "done" ? done.result.sessionId : undefined;
 }
 
 /** The same run, whose `closed` also waits until its events are stored. */

@@ -2,6 +2,7 @@ import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Messag
 import {
   askFirst,
   filesOf,
+  findLastSession,
   findSingleAgent,
   readRun,
   type RunOptions,
@@ -155,7 +156,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     const agent =
       sole?.canWait === true ? warm.take({ thread, agent: sole, isNew: history.length === 0, terms }) : undefined;
     const mayResume = sole?.hasSessions === true && agent?.remembers !== true && history.length > 0;
-    const session = mayResume ? await findSession(thread) : undefined;
+    const session = mayResume ? await findLastSession(store, threadId) : undefined;
     if (session !== undefined) await warm.ended(threadId);
     const isStored = createDeferred<void>();
     const stored = new StoredMark();
@@ -378,17 +379,6 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     } catch {
       return undefined;
     }
-  };
-
-  /**
-   * The session an agent can resume: that of the last run, if it succeeded. The session of a failed run may be in any
-   * state.
-   */
-  const findSession = async ({ id }: StoredThread): Promise<string | undefined> => {
-    const [last] = await store.listRuns({ threadId: id });
-    if (last?.status !== "success") return undefined;
-    const done = (await store.read(last.id, { after: last.lastSeq - 1 })).at(-1);
-    return done?.type === "done" ? done.result.sessionId : undefined;
   };
 
   const startThreadRun = (target: Target, messages: readonly Message[], given: ThreadRun): Run => {

@@ -10,7 +10,7 @@ import {
   type World,
 } from "#runtime";
 import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
-import { LOCAL_TENANT, type Store } from "#sessions";
+import { CHAT_TENANT, LOCAL_TENANT, type Store } from "#sessions";
 import type { ReportOptions } from "#views";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
@@ -221,6 +221,9 @@ function readToken(given: AccessToken, index: number): Required<AccessToken> {
   requireSecret(`tokens[${index}].token`, token);
   if (!isId(tenant)) {
     throw new StartError("invalid-option", `tokens[${index}].tenant must be 1 to 64 letters, digits, "-" or "_".`);
+  }
+  if (tenant === CHAT_TENANT) {
+    throw new StartError("invalid-option", `tokens[${index}].tenant is that of "millrace chat". Give it another name.`);
   }
   return { token, tenant };
 }

@@ -1,5 +1,5 @@
 import { coverStartErrors, systemWorld } from "#runtime";
-import { createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
+import { CHAT_TENANT, createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp, PROBES } from "./app.ts";
 import { createFrameCache } from "./event-frames.ts";
@@ -96,11 +96,11 @@ export function createServer(options: ServerOptions): Server {
     page: readPage(settings.page),
   });
 
-  /** Continues the unfinished runs of threads. Runs of a library in the same store are left to it. */
+  /** Continues the unfinished runs of threads. Runs of a library or a chat in the same store are left to them. */
   const resumeAll = async (): Promise<number> => {
     await ends.restore();
     const unfinished = await store.listRuns({ isOver: false });
-    const own = unfinished.filter(({ threadId }) => threadId !== undefined);
+    const own = unfinished.filter(({ threadId, tenant }) => threadId !== undefined && tenant !== CHAT_TENANT);
     for (const run of own) await runs.resume(run);
     return own.length;
   };

@@ -35,6 +35,6 @@ export type { EventBatch } from "./live-tail.ts";
 export { StoredMark } from "#run";
 export type { ThreadRecorder } from "./event-log-writer.ts";
 export { createUsageCounter, settlementOf, titleOf } from "./thread.ts";
-export { LOCAL_TENANT } from "./stores/thread-rules.ts";
+export { CHAT_TENANT, LOCAL_TENANT } from "./stores/thread-rules.ts";
 export type { UnstoredEnds } from "./unstored-end.ts";
 export { createUnstoredEnds, endWithError, storeFailure } from "./unstored-end.ts";

@@ -10,7 +10,13 @@ import { type ChatControls, LEAVE, runSlashCommand } from "./slash-commands.ts";
 
 const linesOf = (all: readonly string[]): ChatLines => {
   const left = [...all];
-  return { next: async () => left.shift(), listen: () => () => undefined, close: () => undefined, wasLeft: false };
+  return {
+    next: async () => left.shift(),
+    listen: () => () => undefined,
+    close: () => undefined,
+    ended: Promise.resolve(),
+    wasLeft: false,
+  };
 };
 
 describe("F-F the column after the output", () => {

@@ -9,6 +9,8 @@ export interface ChatLines {
   listen(visit: (line: string) => boolean): () => void;
   /** Ends the input: `next` resolves with `undefined`. */
   close(): void;
+  /** Resolves when no more lines can come. */
+  readonly ended: Promise<void>;
   /** Whether a person left with Ctrl-C. */
   readonly wasLeft: boolean;
 }

@@ -18,9 +18,12 @@ export function createPipedLines(input: NodeJS.ReadableStream): ChatLines {
     if (waiting.length > MAX_WAITING) reader.pause();
     wake?.();
   });
-  reader.on("close", () => {
-    isOver = true;
-    wake?.();
+  const ended = new Promise<void>((resolve) => {
+    reader.on("close", () => {
+      isOver = true;
+      wake?.();
+      resolve();
+    });
   });
   return {
     async next() {
@@ -43,6 +46,7 @@ export function createPipedLines(input: NodeJS.ReadableStream): ChatLines {
       waiting.length = 0;
       reader.close();
     },
+    ended,
     wasLeft: false,
   };
 }

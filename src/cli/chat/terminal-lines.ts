@@ -27,6 +27,11 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
   let reading: ((line: string | undefined) => void) | undefined;
   let asking: ((line: string | undefined) => void) | undefined;
 
+  let end = (): void => undefined;
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+
   const settle = (line: string | undefined): void => {
     const answer = asking ?? reading;
     if (asking !== undefined) asking = undefined;
@@ -51,6 +56,7 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
         wasLeft = true;
         isOver = true;
         line.end();
+        end();
         settle(undefined);
         return;
       }
@@ -63,6 +69,7 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
     },
     onEnd() {
       isOver = true;
+      end();
       asking?.(undefined);
       reading?.(undefined);
       asking = undefined;
@@ -118,8 +125,10 @@ export function createTerminalLines(real: CommandIo, names: readonly string[]): 
       isOver = true;
       waiting.length = 0;
       line.end();
+      end();
       settle(undefined);
     },
+    ended,
     get wasLeft() {
       return wasLeft;
     },

@@ -1,20 +1,13 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { adviceFor, describeThrown, StartError } from "#domain";
-import {
-  applyConfig,
-  inspectAgents,
-  inspectTarget,
-  openPostgresStore,
-  openStore,
-  type ServerField,
-  type Store,
-} from "#runtime";
+import { applyConfig, inspectAgents, inspectTarget, openPostgresStore, type ServerField, type Store } from "#runtime";
 import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
 import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { demoTools } from "../load-tools.ts";
+import { openData } from "../open-data.ts";
 import { readConfig } from "../read-config.ts";
 import { say } from "../say.ts";
 
@@ -162,10 +155,7 @@ async function openPlace({ store: url, data }: ServeFlags, io: CommandIo): Promi
     return { store, kept: "Postgres" };
   }
   const folder = dataFolder(data, io);
-  const store = await openStore(folder).catch((error: unknown) => {
-    const why = describeThrown(error).replace(/\.$/u, "");
-    throw new StartError("invalid-config", `${why}. Give another folder with --data.`, { cause: error });
-  });
+  const store = await openData(folder);
   return { store, kept: plainText(folder) };
 }
 

@@ -9,6 +9,9 @@ import { StoreError } from "./store-error.ts";
 /** The tenant of runs that name none. */
 export const LOCAL_TENANT = "local";
 
+/** The tenant of the conversations of `millrace chat`. No token of a server gives access to it. */
+export const CHAT_TENANT = "millrace-chat";
+
 /** Longer titles and targets are mistakes, or hostile. */
 const LONGEST_TITLE = 500;
 const LONGEST_TARGET = 200;
