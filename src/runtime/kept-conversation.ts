@@ -89,7 +89,7 @@ export async function openKeptConversation({
 
   const begin = async (input: Message): Promise<StoredThread> => {
     const createdAt = world.clock.now();
-    const [shown = input] = coverValue([target, given], world, [input]);
+    const shown = coverValue([target, given], world, input);
     const made = { id: world.random.id(), tenant: CHAT_TENANT, title: titleOf(shown), target: name, createdAt };
     await store.createThread(made);
     return { ...made, updatedAt: createdAt, usage: {} };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { CHAT_TENANT } from "#sessions";
 import { assertRunLog } from "#testing";
 import { park, sleepUntil } from "#tools";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
@@ -26,6 +27,18 @@ describe("Runs that survive: the server", () => {
     expect(ran).toBe(1);
     expect(await (await last.ask("POST", path, { allow: true })).json()).toEqual({ accepted: false });
     assertRunLog(await logOf(store, runId));
+  });
+
+  it("the unfinished run of a chat in the same store is left to the chat, whose name no token can have", async () => {
+    const store = createMemoryStore();
+    const thread = { id: "t", tenant: CHAT_TENANT, title: "", target: "gone", createdAt: 1 };
+    await store.createThread(thread);
+    await store.createRun({ id: "r", createdAt: 1, threadId: "t", tenant: CHAT_TENANT });
+    const server = serve({ store, run: () => 1 });
+    expect(((await (await server.ask("GET", "/api/threads")).json()) as { threads: unknown[] }).threads).toEqual([]);
+    expect(await store.findRun(CHAT_TENANT, "r")).toMatchObject({ isOver: false });
+    const options = { tokens: [{ token: "t".repeat(32), tenant: CHAT_TENANT }] };
+    expect(() => serve({ store, run: () => 1, options })).toThrow('that of "millrace chat"');
   });
 
   it("shutting down leaves an open question to the next start", async () => {
