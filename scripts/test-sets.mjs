@@ -72,6 +72,7 @@ export const FULL = [
   "test/e2e/commands.test.ts",
   "test/e2e/compare.test.ts",
   "test/e2e/examples.test.ts",
+  "test/e2e/kept-chat.test.ts",
   "test/daemons/",
   "test/transports/watchdog.test.ts",
 ];

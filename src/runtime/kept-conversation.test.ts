@@ -32,7 +32,7 @@ function askedIn(run: Run<unknown>, after = -1): Promise<string> {
   });
 }
 
-describe("S1-17 a conversation that is kept in a store", () => {
+describe("Runs that survive: a conversation in a store", () => {
   it("an open question is continued by any number of processes; its answer ends the run, and the next message follows", async () => {
     const store = createMemoryStore();
     const { open, ran } = processes(store);

@@ -49,7 +49,7 @@ function place(name: string) {
   };
 }
 
-describe.skipIf(!hasTerminal)("S1-17 a chat that is kept", () => {
+describe.skipIf(!hasTerminal)("Runs that survive: a chat", () => {
   it("asks again what was open after kill -9, Ctrl-C and the end of its input; the answer ends the run, and the tool runs once", async () => {
     const { open, effects, kill, logs } = place("question");
     const first = open();
@@ -153,7 +153,7 @@ describe.skipIf(!hasTerminal)("S1-17 a chat that is kept", () => {
   });
 });
 
-describe("S1-17 a chat from a pipe that is kept", () => {
+describe("Runs that survive: a chat from a pipe", () => {
   it("goes on with the conversation", async () => {
     const { args, logs } = place("lines");
     for (const line of ["What is 2 + 3?", "And 4 + 5?"]) {

@@ -1,7 +1,14 @@
+import { once } from "node:events";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer, type Socket, type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { ROOT } from "../../scripts/set-up.mjs";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
+import { startCli } from "../e2e/cli.ts";
+import { temporaryFolder } from "../temporary-folder.ts";
 import { DRIPPED } from "./scenario.ts";
 import { answers, ask, describeInBrowser, launch, openPage, openSite, pathOf, settled, type Site } from "./support.ts";
 
@@ -210,5 +217,45 @@ describeInBrowser("the chat page: nothing is lost", () => {
     await context.close();
     await after.close();
     await store.close();
+  });
+
+  it("a question is still there after kill -9 of the server and a restart, and its answer ends the run: the tool runs once", async () => {
+    const folder = temporaryFolder("web-kill");
+    const effects = join(folder, "effects");
+    const config = join(folder, "millrace.config.mjs");
+    writeFileSync(
+      config,
+      `import { appendFileSync } from "node:fs";
+       import { tool } from ${JSON.stringify(pathToFileURL(join(ROOT, "dist", "index.js")).href)};
+       const refund = tool("refund", "Refund an order", { order: "string" }, ({ order }) => {
+         appendFileSync(${JSON.stringify(effects)}, order + "\\n");
+         return "refunded " + order;
+       });
+       export default { backend: "offline", tools: [refund], permissions: { ask: ["refund"] } };`,
+    );
+    const serve = (port: string) =>
+      startCli(["serve", "--data", join(folder, "data"), "-c", config, "-p", port], { holdInput: true });
+    const first = serve("0");
+    const [printed] = (await once(first.child.stdout, "data")) as [string];
+    const url = printed.trim();
+    const context = await browser.newContext();
+    const { page } = await openPage(context, url);
+    await ask(page, 'Refund order "17".');
+    const dialog = page.getByRole("alertdialog", { name: "Allow refund?" });
+    await dialog.waitFor();
+    first.child.kill("SIGKILL");
+    await first.left;
+    const second = serve(new URL(url).port);
+    await once(second.child.stdout, "data");
+    await page.reload();
+    await dialog.waitFor();
+    expect(existsSync(effects)).toBe(false);
+    await dialog.getByRole("button", { name: "Allow" }).click();
+    await settled(page);
+    await page.getByText("refund answered: refunded 17").waitFor();
+    expect(readFileSync(effects, "utf8")).toBe("17\n");
+    await context.close();
+    second.child.kill("SIGTERM");
+    expect((await second.left).code).toBe(0);
   });
 });
