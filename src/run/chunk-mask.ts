@@ -51,6 +51,11 @@ export class ChunkMask {
     return searched;
   }
 
+  /** The same for a value that is no chunk. */
+  prepareValue(value: unknown, nextTurn: NextTurn): Promise<void> | undefined {
+    return this._secrets.prepare(value, nextTurn);
+  }
+
   pass(chunks: readonly Chunk[]): readonly Chunk[] {
     let passed: Chunk[] | undefined;
     let rowEnd = 0;

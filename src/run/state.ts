@@ -7,6 +7,7 @@ import {
   type ErrorDetail,
   isDelta,
   type Message,
+  type NextTurn,
   type NoticeItem,
   noticeItem,
   type PermissionItem,
@@ -78,6 +79,8 @@ export interface RunHandleOptions {
   readonly isEndStored?: boolean | undefined;
   /** Masks the secrets of the run in all of its events. Called once, when the first chunk is written. */
   readonly secrets?: (() => SecretMask | undefined) | undefined;
+  /** Searches a large result for secrets in several turns of the event loop, before the run is closed. */
+  readonly nextTurn?: NextTurn | undefined;
   /** Receives what listeners throw, once per listener. A listener never changes the stream. */
   readonly onListenerError: (error: unknown) => void;
   /** Receives clean-up failures after `done`, when no event can report them. Default: `onListenerError`. */
@@ -191,12 +194,14 @@ export class RunState {
       if (this._parking !== undefined) return await this._finishParked(this._parking);
       const { stored, isEndStored = false } = this.options;
       if (isEndStored && stored !== undefined && this._aborting === undefined) await this._commit(stored);
+      await this._prepareResult();
       // After an abort, `done` confirms that nothing is left, so it waits. After a verdict it does not.
       if (this._aborting !== undefined && !this._aborting.settled) await this._cleanUp.idle();
       const isEnded = this._aborting !== undefined || this._gate.hasFailed || this._accumulator.isSettled;
       this._finish(isEnded ? undefined : NO_RESULT);
     } catch (error) {
       if (this._parking !== undefined) return this._finishParked(this._parking);
+      await this._prepareResult();
       const expected = this._aborting !== undefined && !this._aborting.settled;
       this._finish(expected ? undefined : { code: "source-failed", message: describeThrown(error), terminal: true });
     }
@@ -225,7 +230,7 @@ export class RunState {
     const { abortGraceMs } = this._limits;
     const takeBack = this.options.clock.after(abortGraceMs, () => {
       this._cleanUp.giveUp();
-      this._finish({
+      void this._finishWithoutSource({
         code: "cleanup-timeout",
         message: `The run was aborted, but what it had started was still running ${abortGraceMs} ms later.`,
         terminal: true,
@@ -364,6 +369,7 @@ export class RunState {
     const data = { calls: waits, ...(until !== undefined && { until }) };
     this._publish(this._gate.pass([isWaiting ? noticeItem("parked", data) : noticeItem("suspended", {})]));
     const ms = elapsedSince(this.options.clock, this._startedAt) + (this.options.past?.activeMs ?? 0);
+    await this._prepareResult();
     const result = this._accumulator.result({ ms, status: "waiting" }, this.broadcast.past());
     this._isComplete = true;
     this._status = "waiting";
@@ -407,11 +413,41 @@ export class RunState {
   /** Ends the run with an error. The gate drops whatever the source still writes. */
   private _stopAt(failure: ErrorDetail): void {
     this._publish(this._gate.fail(failure));
-    const takeBack = this.options.clock.after(this._limits.abortGraceMs, () => this._finish(undefined));
+    const takeBack = this.options.clock.after(
+      this._limits.abortGraceMs,
+      () => void this._finishWithoutSource(undefined),
+    );
     this._ended.promise.then(takeBack, takeBack);
     this._denyAll("The run is over.");
     this._controller.abort(new DOMException(failure.message, "AbortError"));
     this.broadcast.hurry();
+  }
+
+  /** Closes the run although its source has not ended. */
+  private async _finishWithoutSource(reason: ErrorDetail | undefined): Promise<void> {
+    await this._prepareResult();
+    this._finish(reason);
+  }
+
+  /**
+   * Searches a large result for secrets in several turns, so that `_finish` need not do it at once. Most of it was
+   * searched when it was written, but not the history and not a message that was never finished.
+   */
+  private async _prepareResult(): Promise<void> {
+    const mask = this._secretMask();
+    const { nextTurn } = this.options;
+    if (mask === undefined || nextTurn === undefined || this._isComplete) return;
+    this._showHeldBack(mask);
+    try {
+      await mask.prepareValue(this._accumulator.result({ ms: 0 }, this.broadcast.past()), nextTurn);
+    } catch {
+      // The run has to end all the same. `_finish` searches the result at once.
+    }
+  }
+
+  private _showHeldBack(mask: ChunkMask): void {
+    const heldBack = mask.end();
+    if (heldBack.length > 0) this._publish(this._gate.pass(heldBack));
   }
 
   /** Closes the run: answers open calls, emits the error if there is one, then `done`. */
@@ -421,8 +457,7 @@ export class RunState {
     const failure = unstored ?? reason;
     const gate = this._gate;
     const mask = this._secretMask();
-    const heldBack = mask?.end() ?? [];
-    if (heldBack.length > 0) this._publish(gate.pass(heldBack));
+    if (mask !== undefined) this._showHeldBack(mask);
     const aborted = this._aborting !== undefined && !this._aborting.settled;
     if (aborted)
       this._publish(gate.answerOpenCalls("aborted", "The run was aborted before this tool call was answered."));

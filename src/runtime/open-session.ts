@@ -101,6 +101,7 @@ export function startSession(
     },
     runLimits: handleLimits(plan),
     secrets: () => maskOfPlan(current, world),
+    nextTurn: world.nextTurn,
     onRun(run) {
       telemetry?.watch(run);
       onRun?.(run);

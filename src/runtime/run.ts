@@ -117,6 +117,7 @@ function startPlanned(
     ...(resumed !== undefined && { id: resumed.id }),
     past: past && resumed && { events: resumed.events, answers: resumed.answers, activeMs: past.activeMs },
     secrets: () => maskOfPlan(plan, world),
+    nextTurn: world.nextTurn,
     onListenerError: world.onListenerError,
     onCleanUpFailure: world.onCleanUpFailure,
   });

@@ -113,7 +113,7 @@ export interface SendOptions {
 
 /** The seams and settings of a session. */
 export interface SessionSeams
-  extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "onCleanUpFailure" | "secrets"> {
+  extends Pick<RunHandleOptions, "clock" | "random" | "onListenerError" | "onCleanUpFailure" | "secrets" | "nextTurn"> {
   readonly id?: string | undefined;
   /** A description of the target, shown when the session or one of its runs is printed. */
   readonly target?: string | undefined;
@@ -193,6 +193,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
       history,
       signal: options.signal,
       secrets: seams.secrets,
+      nextTurn: seams.nextTurn,
       ...(seams.runLimits !== undefined && { limits: seams.runLimits }),
     });
     const sent: Sent = {
