@@ -82,7 +82,7 @@ const CASES: readonly Case[] = [
     name: "an error",
     source: async (writer) => {
       writeLong(writer);
-      writer.write([errorItem({ code: "stream-cut", message: "cut", terminal: true })]);
+      void writer.write([errorItem({ code: "stream-cut", message: "cut", terminal: true })]);
     },
     status: "error",
   },

@@ -230,7 +230,7 @@ export class RunState {
     const { abortGraceMs } = this._limits;
     const takeBack = this.options.clock.after(abortGraceMs, () => {
       this._cleanUp.giveUp();
-      void this._finishWithoutSource({
+      this._finishWithoutSource({
         code: "cleanup-timeout",
         message: `The run was aborted, but what it had started was still running ${abortGraceMs} ms later.`,
         terminal: true,
@@ -413,10 +413,7 @@ export class RunState {
   /** Ends the run with an error. The gate drops whatever the source still writes. */
   private _stopAt(failure: ErrorDetail): void {
     this._publish(this._gate.fail(failure));
-    const takeBack = this.options.clock.after(
-      this._limits.abortGraceMs,
-      () => void this._finishWithoutSource(undefined),
-    );
+    const takeBack = this.options.clock.after(this._limits.abortGraceMs, () => this._finishWithoutSource(undefined));
     this._ended.promise.then(takeBack, takeBack);
     this._denyAll("The run is over.");
     this._controller.abort(new DOMException(failure.message, "AbortError"));
@@ -424,9 +421,9 @@ export class RunState {
   }
 
   /** Closes the run although its source has not ended. */
-  private async _finishWithoutSource(reason: ErrorDetail | undefined): Promise<void> {
-    await this._prepareResult();
-    this._finish(reason);
+  private _finishWithoutSource(reason: ErrorDetail | undefined): void {
+    const finish = (): void => this._finish(reason);
+    this._prepareResult().then(finish, finish);
   }
 
   /**
