@@ -88,6 +88,16 @@ describe("Runs that survive: a conversation in a store", () => {
     expect((await open()).unfinished).toMatchObject({ asks: true });
   });
 
+  it("a run that was aborted does not keep the thread from the next message", async () => {
+    const { open } = processes(createMemoryStore());
+    const conversation = await open();
+    const run = await conversation.send("go");
+    await askedIn(run);
+    run.abort().catch(() => undefined);
+    expect(await (await conversation.send("and now?")).result()).toMatchObject({ status: "success" });
+    await conversation.close();
+  });
+
   it("what is aborted is over, and starting over begins another thread", async () => {
     const store = createMemoryStore();
     const { open } = processes(store);

@@ -3,9 +3,11 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it } from "vitest";
+import { createEmulator, type ScriptRule } from "#emulator";
 import { assertRunLog } from "#testing";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { openStore } from "../../src/runtime/stores/sqlite.ts";
+import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 import { runCli } from "./cli.ts";
 import { hasTerminal, openTerminal, type Terminal } from "./terminal.ts";
@@ -16,7 +18,7 @@ const folder = temporaryFolder("kept-chat");
 const MILLRACE = JSON.stringify(pathToFileURL(join(ROOT, "dist", "index.js")).href);
 
 /** A chat in a folder of its own, whose tools write down that they ran, and in which process the chat is. */
-function place(name: string) {
+function place(name: string, more: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
   const home = join(folder, name);
   mkdirSync(home);
   const effects = join(home, "effects");
@@ -32,11 +34,11 @@ function place(name: string) {
      export const review = tool("review", "Review a change", { change: "string" }, () => (done("sent"), park()));`,
   );
   const data = join(home, "data");
-  const args = ["chat", "--data", data, "--tools", tools, "--ask", "refund"];
+  const args = ["chat", "--data", data, "--tools", tools, "--ask", "refund", ...more];
   return {
     args,
     data,
-    open: (): Terminal => openTerminal(args),
+    open: (): Terminal => openTerminal(args, { env: { HOME: home, ...env }, cwd: home }),
     effects: () => (existsSync(effects) ? readFileSync(effects, "utf8").trim().split("\n") : []),
     kill: () => execFileSync("kill", ["-9", readFileSync(pid, "utf8")]),
     async logs() {
@@ -151,6 +153,49 @@ describe.skipIf(!hasTerminal)("Runs that survive: a chat", () => {
     expect(piped.stderr).toContain("waits for your answer to a question");
     expect((await logs()).runs).toMatchObject([{ isOver: false, isWaiting: true }]);
   });
+});
+
+describeRealCli("Runs that survive: a chat with Claude Code", () => {
+  it.skipIf(!hasTerminal)(
+    "its session asks again after kill -9, the tool runs once, and it remembers what was said",
+    async () => {
+      const call = { name: "mcp__millrace__refund", input: { order: "17" } };
+      const rules: readonly ScriptRule[] = [
+        { match: { user: "Refund order", turn: 0, times: 1 }, reply: { text: "I ask.", toolCalls: [call] } },
+        { match: { user: "Your process ended", times: 1 }, reply: { text: "Again.", toolCalls: [call] } },
+        { match: { user: "my name" }, reply: { text: "You are Ada." } },
+      ];
+      const emulator = createEmulator({ script: { rules, otherwise: { text: "All done." } } });
+      const { url } = await emulator.listen();
+      const cli = ["-b", "claude-code", "--claude-executable", realCliOptions().executable];
+      const { open, kill, effects } = place("claude-code", cli, {
+        ANTHROPIC_BASE_URL: url,
+        ANTHROPIC_API_KEY: "sk-ant-offline",
+        CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: "1",
+        CLAUDE_CODE_MAX_RETRIES: "0",
+      });
+      const first = open();
+      await first.seen("> ");
+      first.type("I am Ada. Refund order 17.\r");
+      await first.seen("Allow?");
+      kill();
+      await first.exit;
+      const second = open();
+      await second.seen("Again.");
+      await second.seen("Allow?");
+      second.type("y\r");
+      await second.seen("All done.");
+      await second.seen("> ");
+      second.type("What is my name?\r");
+      await second.seen("You are Ada.");
+      await second.seen("> ");
+      second.type(CTRL_D);
+      expect(await second.exit).toBe(0);
+      expect(effects()).toEqual(["refunded 17"]);
+      expect(JSON.stringify(emulator.requests.at(-1)?.body)).toContain("I am Ada.");
+      await emulator.close();
+    },
+  );
 });
 
 describe("Runs that survive: a chat from a pipe", () => {
