@@ -53,6 +53,7 @@ function explainCommand({ executable, format }: CommandSettings, { features }: A
 }
 
 function createConversation(command: StartedCommand, settings: AgentSettings, world: CommandWorld): AgentConversation {
+  /** The last turn. What it has started may still be stopped. */
   let turn: CommandTurn | undefined;
   const started: StartedCommand = {
     ...command,
@@ -65,13 +66,10 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
   return {
     sessionId: undefined,
     async send(messages, link) {
+      await turn?.stop();
       if (link.signal.aborted) return;
       turn = new CommandTurn(started, { ...world, idleMs: settings.idleMs, keepRaw: settings.keepRaw ?? false }, link);
-      try {
-        await turn.carryOut(promptOf(messages));
-      } finally {
-        turn = undefined;
-      }
+      await turn.carryOut(promptOf(messages));
     },
     interrupt: async () => turn?.stop(),
     setModel: refuse("setModel"),

@@ -52,7 +52,10 @@ export class CommandTurn {
       await this._write([startFailure(thrown)]);
     } finally {
       unfollow();
-      await this.stop();
+      // `done` does not wait for what the command has left behind.
+      const stopped = this.stop();
+      if (this._link.cleanUp === undefined) await stopped;
+      else this._link.cleanUp(stopped);
     }
   }
 
