@@ -11,6 +11,7 @@ import { addFormatsCommand } from "./commands/formats.ts";
 import { addReplayCommand } from "./commands/replay.ts";
 import { addRunCommand } from "./commands/run.ts";
 import { addServeCommand } from "./commands/serve.ts";
+import { addStoreCommand } from "./commands/store.ts";
 import { addTrustCommand } from "./commands/trust.ts";
 import { coverOutput } from "./cover-output.ts";
 import { flagMessage } from "./flags/flag-message.ts";
@@ -77,6 +78,7 @@ const COMMANDS: readonly ((program: Command, io: CommandIo, outcome: Outcome) =>
   addFormatsCommand,
   addEmulateCommand,
   addServeCommand,
+  addStoreCommand,
   addTrustCommand,
   addCompletionCommand,
 ];

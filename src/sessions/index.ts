@@ -1,3 +1,5 @@
+export type { CopiedStore, CopyPhase, CopyProgress, CopyStoreOptions } from "./copy/copy-store.ts";
+export { copyStore } from "./copy/copy-store.ts";
 export type { Conversation } from "./conversation.ts";
 export type { LiveAgents } from "./conversation-agents.ts";
 export { createLiveAgents } from "./conversation-agents.ts";
@@ -25,6 +27,7 @@ export type {
   StoredThread,
   ThreadPage,
   ThreadsWanted,
+  WholeThread,
 } from "./stores/store.ts";
 export type { StoreErrorCode } from "./stores/store-error.ts";
 export { isStoreError, StoreError } from "./stores/store-error.ts";

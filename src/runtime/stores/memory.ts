@@ -23,6 +23,7 @@ export type {
   StoreErrorCode,
   ThreadPage,
   ThreadsWanted,
+  WholeThread,
 } from "#sessions";
 export { isStoreError, StoreError } from "#sessions";
 export { createMemoryStore } from "../../sessions/stores/memory/memory-store.ts";

@@ -145,6 +145,21 @@ export interface Store extends RunStore {
   addAudit(entry: AuditEntry): Promise<void>;
   /** Decisions and other actions, in the order in which they were recorded. They outlive their thread. */
   listAudit(tenant: string): Promise<readonly AuditEntry[]>;
+
+  /**
+   * The tenants that have a thread, a run or an entry in the audit, sorted. Without this and the next three methods, a
+   * store cannot be copied.
+   */
+  listTenants?(): Promise<readonly string[]>;
+  /** The names of all files, sorted. */
+  listFiles?(): Promise<readonly string[]>;
+  /**
+   * Stores a thread as it is, in one step, replacing what the tenant's thread of that id was and held; its runs stay.
+   * Rejects with `thread-exists` if another tenant has the id, and with `invalid-thread`.
+   */
+  restoreThread?(thread: WholeThread): Promise<void>;
+  /** Replaces the audit of a tenant, in one step. */
+  replaceAudit?(tenant: string, entries: readonly AuditEntry[]): Promise<void>;
 }
 
 /** A run to store. */
@@ -246,6 +261,14 @@ export interface NewThread {
   /** The target that answers: a backend string or an agent's name. It stays the same even if the default changes. */
   readonly target: string;
   readonly createdAt: number;
+}
+
+/** A conversation with its messages and usage, but without its runs. */
+export interface WholeThread extends NewThread {
+  readonly updatedAt: number;
+  readonly messages: readonly Message[];
+  /** One line for each model. */
+  readonly usage: readonly ModelUsage[];
 }
 
 /** A stored conversation. */

@@ -1,6 +1,6 @@
 import { addUsage, type AgentEvent, isId, type Message, present, type RunStatus, textOf } from "#domain";
 import { show } from "./sequence.ts";
-import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread, ThreadsWanted } from "./store.ts";
+import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread, ThreadsWanted, WholeThread } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 // The rules for threads that every driver must enforce, written once. Pure: a driver calls them inside its own
@@ -28,6 +28,14 @@ export function requireThread(thread: NewThread): void {
   if (typeof thread.target !== "string" || thread.target === "" || thread.target.length > LONGEST_TARGET) {
     throw invalid(`The target of thread ${id} must be a string of 1 to ${LONGEST_TARGET} characters.`);
   }
+}
+
+/** Rejects a thread to be restored that could not be found again. */
+export function requireWholeThread(thread: WholeThread): void {
+  requireThread(thread);
+  const { id, updatedAt } = thread;
+  if (Number.isFinite(updatedAt)) return;
+  throw invalid(`updatedAt of thread ${id} must be milliseconds since 1970, not ${show(updatedAt)}.`);
 }
 
 export function requireTitle(title: unknown): void {

@@ -38,6 +38,7 @@ import {
   requirePage,
   requireThread,
   requireTitle,
+  requireWholeThread,
   searchText,
   statusAfter,
   totalUsage,
@@ -339,6 +340,36 @@ export function createMemoryStore(): Store {
     async listAudit(tenant) {
       requireOpen();
       return audit.filter((entry) => entry.tenant === tenant);
+    },
+    async listTenants() {
+      requireOpen();
+      const runTenants = [...logs.values()].map(({ run }) => run.tenant ?? LOCAL_TENANT);
+      const threadTenants = [...shelves.values()].map(({ thread }) => thread.tenant);
+      return [...new Set([...threadTenants, ...runTenants, ...audit.map(({ tenant }) => tenant)])].toSorted();
+    },
+    async listFiles() {
+      requireOpen();
+      return [...files.keys()].toSorted();
+    },
+    async restoreThread({ messages, usage, updatedAt, ...thread }) {
+      requireOpen();
+      requireWholeThread({ messages, usage, updatedAt, ...thread });
+      requireJson([messages, usage], "invalid-thread", `A message of thread ${thread.id}`);
+      const { id, tenant } = thread;
+      const before = shelves.get(id);
+      if (before !== undefined && before.thread.tenant !== tenant) {
+        throw new StoreError("thread-exists", `Thread ${id} already exists.`);
+      }
+      if (before !== undefined) grow(before, tenant, -before.bytes);
+      const lines = new Map(usage.map((line) => [line.model, line]));
+      const shelf: StoredLog = { thread, updatedAt, messages: [...messages], usage: lines, bytes: 0 };
+      grow(shelf, tenant, measureJson(messages));
+      shelves.set(id, shelf);
+    },
+    async replaceAudit(tenant, entries) {
+      requireOpen();
+      const others = audit.filter((entry) => entry.tenant !== tenant);
+      audit.splice(0, audit.length, ...others, ...entries.map((entry) => ({ ...entry })));
     },
     async close() {
       closed = true;

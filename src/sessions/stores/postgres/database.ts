@@ -109,9 +109,9 @@ export class Database {
     });
   }
 
-  /** A transaction of several statements, for migrations. */
-  async transact<Value>(act: (client: PoolClient) => Promise<Value>): Promise<Value> {
-    return await this._with({}, async (client) => {
+  /** A transaction of several statements. */
+  async transact<Value>(act: (client: PoolClient) => Promise<Value>, repeating: Repeating = {}): Promise<Value> {
+    return await this._with(repeating, async (client) => {
       await client.query("BEGIN");
       try {
         const value = await act(client);
@@ -122,6 +122,14 @@ export class Database {
         throw error;
       }
     });
+  }
+
+  /** A transaction of several statements in which only the rows of a tenant exist. */
+  async transactAs<Value>(tenant: string, act: (call: Call) => Promise<Value>, repeating: Repeating): Promise<Value> {
+    return await this.transact(async (client) => {
+      await client.query(`SELECT set_config('millrace.tenant', '${requireTenant(tenant)}', true)`);
+      return await act(async (text, values) => (await client.query(this.sql(text), [...values])).rows);
+    }, repeating);
   }
 
   sql(text: string): string {

@@ -21,6 +21,7 @@ import { busy, refusal, unknownThread, type Verdict } from "./refusals.ts";
 import { readRun, RUN_COLUMNS, type RunRow } from "./rows.ts";
 import { readUsage, threadCalls } from "./threads.ts";
 import { Upkeep } from "./upkeep.ts";
+import { wholeStoreCalls } from "./whole-store.ts";
 
 export interface PostgresStoreOptions extends DatabaseOptions {
   /** Runs that ended longer ago are removed. */
@@ -115,6 +116,7 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
   // `async`, so that a refusal is a rejection.
   return {
     ...threads,
+    ...wholeStoreCalls({ database, bodies, requireOpen }),
     async createRun(run, messages = []) {
       requireOpen();
       requireRun(run);

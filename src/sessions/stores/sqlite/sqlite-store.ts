@@ -2,7 +2,7 @@ import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#
 import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted, unknownRun } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle } from "../thread-rules.ts";
+import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle, requireWholeThread } from "../thread-rules.ts";
 import { Answers } from "./answers.ts";
 import { Appender } from "./appender.ts";
 import { Claims } from "./claims.ts";
@@ -11,7 +11,8 @@ import { plain } from "./bodies.ts";
 import { Files } from "./files.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { encodeRun } from "./run-bodies.ts";
-import type { WorkReply } from "./worker/requests.ts";
+import { encodeThread } from "./restored-thread.ts";
+import type { WorkReply, WorkStep } from "./worker/requests.ts";
 import { EngineHost } from "./engine-host.ts";
 import { StagedRows } from "./staged-rows.ts";
 import { LargeBodyWriter } from "./large-bodies.ts";
@@ -254,6 +255,7 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
           ["some", "ownThread", id, tenant],
           ["none", "activeRun", id],
           ["get", "threadBytes", id],
+          ["run", "dropMessageParts", id],
           ["run", "removeThread", id],
         ],
       });
@@ -308,6 +310,32 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
     async countBytes(tenant) {
       requireOpen();
       return bytes.of(tenant);
+    },
+    async listTenants() {
+      requireOpen();
+      return (await reader.all("tenants", LOCAL_TENANT)).map(({ tenant }) => String(tenant));
+    },
+    async listFiles() {
+      requireOpen();
+      return (await reader.all("files")).map(({ name }) => String(name));
+    },
+    async restoreThread(thread) {
+      requireOpen();
+      requireWholeThread(thread);
+      const restored = await encodeThread(thread, large);
+      const { refusedAt, rows } = await write({ work: restored.work }).catch((error: unknown) => {
+        restored.drop();
+        throw error;
+      });
+      if (refusedAt !== undefined) {
+        restored.drop();
+        throw new StoreError("thread-exists", `Thread ${thread.id} already exists.`);
+      }
+      bytes.add(thread.tenant, restored.bytes - Number((rows[0] as SqlRow)["bytes"]));
+    },
+    async replaceAudit(tenant, entries) {
+      const added = entries.map((entry): WorkStep => ["run", "addAudit", tenant, writeBody(entry)]);
+      await write({ work: [["run", "dropAudit", tenant], ...added] });
     },
     async close() {
       closing ??= Promise.all([appender.drain(), answers.drain(), files.drain()])

@@ -47,11 +47,25 @@ export const STATEMENTS = {
   growThread: "UPDATE threads SET updated_at = max(updated_at, ?), bytes = bytes + ? WHERE id = ?",
   threadBytes: `SELECT bytes + (SELECT coalesce(sum(runs.bytes), 0) FROM runs WHERE runs.thread_id = threads.id) AS bytes
     FROM threads WHERE id = ?`,
+  // Not REPLACE, which would remove its runs.
+  restoreThread: `INSERT INTO threads (${THREAD}, search, bytes) VALUES (?, ?, ?, ?, ?, ?, ?, 0)
+    ON CONFLICT (id) DO UPDATE SET title = excluded.title, target = excluded.target, search = excluded.search,
+      created_at = excluded.created_at, updated_at = excluded.updated_at, bytes = 0`,
+  othersThread: "SELECT 1 AS found FROM threads WHERE id = ? AND tenant <> ?",
+  ownBytes: "SELECT coalesce(sum(bytes), 0) AS bytes FROM threads WHERE id = ?",
+  tenants: `SELECT tenant FROM threads UNION SELECT coalesce(tenant, ?) FROM runs UNION SELECT tenant FROM audit
+    ORDER BY 1`,
   removeThread: "DELETE FROM threads WHERE id = ?",
 
   addMessage: `INSERT INTO messages (thread_id, position, body, search) VALUES (?, ${NEXT_POSITION}, ?, ?)`,
   addLargeMessage: `INSERT INTO messages (thread_id, position, body, search) VALUES (?, ${NEXT_POSITION}, ?,
     (SELECT group_concat(body, '') FROM (SELECT body FROM pieces WHERE part = ? ORDER BY piece)))`,
+  dropMessages: "DELETE FROM messages WHERE thread_id = ?",
+  // Large messages of a restored thread: their parts belong to no run that would remove them.
+  dropMessageParts: `DELETE FROM parts WHERE run_key = 0 AND part IN (
+    SELECT coalesce(json_extract(piece.value, '$.text'), json_extract(piece.value, '$.json'))
+    FROM messages, json_each(CASE WHEN substr(messages.body, 1, 1) = '[' THEN messages.body ELSE '[]' END) AS piece
+    WHERE messages.thread_id = ? AND piece.type = 'object')`,
   messages: `SELECT body FROM messages
     WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY position`,
 
@@ -100,13 +114,16 @@ export const STATEMENTS = {
   setFile: `INSERT INTO files (name, part, bytes) VALUES (?, ?, ?)
     ON CONFLICT (name) DO UPDATE SET part = excluded.part, bytes = excluded.bytes`,
   file: "SELECT part, bytes FROM files WHERE name = ?",
+  files: "SELECT name FROM files ORDER BY name",
   removeFile: "DELETE FROM files WHERE name = ?",
 
   addAudit: "INSERT INTO audit (tenant, body) VALUES (?, ?)",
+  dropAudit: "DELETE FROM audit WHERE tenant = ?",
   audit: "SELECT body FROM audit WHERE tenant = ? ORDER BY entry_key",
 
   usage: `SELECT body FROM usage
     WHERE thread_id = (SELECT id FROM threads WHERE id = ? AND tenant = ?) ORDER BY model`,
+  dropUsage: "DELETE FROM usage WHERE thread_id = ?",
   setUsage: "INSERT OR REPLACE INTO usage (thread_id, model, body) VALUES (?, ?, ?)",
 
   progress: "SELECT number, replies FROM progress",

@@ -171,7 +171,7 @@ function settle(
   return [...addMessages(threadId, messages, at), ...lines];
 }
 
-function addMessages(threadId: string, messages: readonly MessageBody[], at: number): readonly WorkStep[] {
+export function addMessages(threadId: string, messages: readonly MessageBody[], at: number): readonly WorkStep[] {
   const added = messages.flatMap(({ text, search }): WorkStep[] => {
     if (typeof search === "string") return [["run", "addMessage", threadId, threadId, text, search]];
     const { part } = search;
