@@ -3,6 +3,7 @@ import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { CLAIM_TRIALS, reopeningClaims } from "./store-claims.ts";
+import { COPYING_TRIALS, reopeningCopied } from "./store-copying.ts";
 import { refused, THREAD_TRIALS } from "./store-threads.ts";
 import { reopeningWaiting, WAITING_TRIALS } from "./store-waiting.ts";
 
@@ -34,9 +35,16 @@ export function checkStore(
     ...THREAD_TRIALS,
     ...WAITING_TRIALS,
     ...CLAIM_TRIALS,
+    ...COPYING_TRIALS,
     ...(reopen === undefined
       ? []
-      : [reopening(reopen), recounting(reopen), reopeningWaiting(reopen), reopeningClaims(reopen)]),
+      : [
+          reopening(reopen),
+          recounting(reopen),
+          reopeningWaiting(reopen),
+          reopeningClaims(reopen),
+          reopeningCopied(reopen),
+        ]),
   ];
   return runTrials(
     trials.map(

@@ -1,6 +1,16 @@
 import type { StoredRun, StoredThread } from "../stores/store.ts";
 import { type CopyableStore, listContents, listQuestions, mergeAudit } from "./copyable-store.ts";
-import { answersOf, type Digest, digestLog, digestOf, headOf, jsonOf, questionsOf, titlesOf, usageOf } from "./digests.ts";
+import {
+  answersOf,
+  type Digest,
+  digestLog,
+  digestOf,
+  headOf,
+  jsonOf,
+  questionsOf,
+  titlesOf,
+  usageOf,
+} from "./digests.ts";
 
 /** What the target lacks or has otherwise, in words: every thread, run, file and audit of the source is read anew from both. */
 export async function checkCopy(
@@ -26,7 +36,10 @@ export async function checkCopy(
       continue;
     }
     faults.push(...(await checkRun(from, to, run, there)));
-    const [asked, askedThere] = questions.map((all) => digestOf(questionsOf(all.get(run.id) ?? []))) as [Digest, Digest];
+    const [asked, askedThere] = questions.map((all) => digestOf(questionsOf(all.get(run.id) ?? []))) as [
+      Digest,
+      Digest,
+    ];
     faults.push(...compare(`run ${run.id}`, "open questions", asked, askedThere));
   }
   const files = new Set(target.files);
@@ -39,7 +52,9 @@ export async function checkCopy(
     const there = await to.listAudit(tenant);
     const merged = mergeAudit(await from.listAudit(tenant), there);
     if (jsonOf(merged) !== jsonOf(there)) {
-      faults.push(`the audit of tenant ${tenant} has ${there.length} entries instead of ${merged.length}, or other ones`);
+      faults.push(
+        `the audit of tenant ${tenant} has ${there.length} entries instead of ${merged.length}, or other ones`,
+      );
     }
   }
   return faults;
@@ -82,7 +97,9 @@ async function checkRun(
     ...compare(name, "events", events, eventsThere),
     ...compare(name, "stored answers", answers, answersThere),
   ];
-  return faults.length === 0 && headOf(run) !== headOf(there) ? [`${name} has other settings, or another state`] : faults;
+  return faults.length === 0 && headOf(run) !== headOf(there)
+    ? [`${name} has other settings, or another state`]
+    : faults;
 }
 
 async function both(

@@ -91,10 +91,7 @@ export async function copyStore(source: Store, target: Store, options: CopyStore
 }
 
 /** Reports each step, and throws when the copy is to end. */
-function stepper(
-  phase: CopyPhase,
-  { onProgress, signal }: CopyStoreOptions,
-): (total: number, steps?: number) => void {
+function stepper(phase: CopyPhase, { onProgress, signal }: CopyStoreOptions): (total: number, steps?: number) => void {
   let done = 0;
   return (total, steps = 1) => {
     done += steps;

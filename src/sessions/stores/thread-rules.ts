@@ -1,6 +1,15 @@
 import { addUsage, type AgentEvent, isId, type Message, present, type RunStatus, textOf } from "#domain";
 import { show } from "./sequence.ts";
-import type { AuditEntry, ModelUsage, NewThread, Question, StoredRun, StoredThread, ThreadsWanted, WholeThread } from "./store.ts";
+import type {
+  AuditEntry,
+  ModelUsage,
+  NewThread,
+  Question,
+  StoredRun,
+  StoredThread,
+  ThreadsWanted,
+  WholeThread,
+} from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 // The rules for threads that every driver must enforce, written once. Pure: a driver calls them inside its own

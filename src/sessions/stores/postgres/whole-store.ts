@@ -87,12 +87,7 @@ export function wholeStoreCalls({ database, bodies, requireOpen }: WholeStorePar
           await call(
             `INSERT INTO @.usage (thread_id, model, tenant, body)
               SELECT $1, line.model, $2, line.body FROM unnest($3::text[], $4::text[]) AS line (model, body)`,
-            [
-              id,
-              tenant,
-              usage.map(({ model }) => JSON.stringify(model)),
-              usage.map((line) => JSON.stringify(line)),
-            ],
+            [id, tenant, usage.map(({ model }) => JSON.stringify(model)), usage.map((line) => JSON.stringify(line))],
           );
           await call("SELECT @.grow_tenant($1, $2)", [tenant, bytes - Number(before[0]?.bytes)]);
         },

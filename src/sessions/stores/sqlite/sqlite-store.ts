@@ -2,7 +2,15 @@ import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#
 import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted, unknownRun } from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
-import { foldCase, LOCAL_TENANT, cursorAfter, requirePage, requireThread, requireTitle, requireWholeThread } from "../thread-rules.ts";
+import {
+  foldCase,
+  LOCAL_TENANT,
+  cursorAfter,
+  requirePage,
+  requireThread,
+  requireTitle,
+  requireWholeThread,
+} from "../thread-rules.ts";
 import { Answers } from "./answers.ts";
 import { Appender } from "./appender.ts";
 import { Claims } from "./claims.ts";
