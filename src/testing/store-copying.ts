@@ -127,7 +127,7 @@ export const COPYING_TRIALS: readonly Trial<Store>[] = [
 
 /** Restored threads survive a restart, and are counted then as before. */
 export function reopeningCopied(reopen: (store: Store) => Promise<Store>): Trial<Store> {
-  return copying("what was restored is the same after a restart", async (store) => {
+  return copying("what was restored is the same when the store is opened again", async (store) => {
     await store.restoreThread(WHOLE);
     const bytes = await store.countBytes?.("a");
     const again = await reopen(store);

@@ -149,6 +149,20 @@ const BROKEN: readonly (readonly [string, string, (store: Store) => Partial<Stor
     }),
   ],
   [
+    "restores a thread without its usage",
+    "a thread is restored as it was, with its messages and usage, and may be replaced",
+    ({ restoreThread }) => ({ restoreThread: async (thread) => restoreThread?.({ ...thread, usage: [] }) }),
+  ],
+  [
+    "adds to an audit instead of replacing it",
+    "the audit of a tenant is replaced as a whole, in order, and that of others is not",
+    ({ addAudit }) => ({
+      replaceAudit: async (_, entries) => {
+        for (const entry of entries) await addAudit(entry);
+      },
+    }),
+  ],
+  [
     "stays open",
     "a closed store refuses everything but being closed again",
     () => ({ close: () => Promise.resolve() }),
@@ -171,7 +185,7 @@ describe("checkStore", () => {
   it("tests a restart if the driver supports one", async () => {
     const reopen = async () => createMemoryStore();
     const failures = await checkStore(() => createMemoryStore(), { reopen });
-    expect(failures).toHaveLength(4);
+    expect(failures).toHaveLength(5);
     for (const { behaviour } of failures) expect(behaviour).toContain("opened again");
   });
 });
