@@ -1,4 +1,3 @@
-import { spawn } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -16,9 +15,9 @@ const home = temporaryFolder("copy-store");
 const LONG = "é\0\ud83d\ude00".repeat(70_000);
 const say = (id: string, text: string) => ({ id, role: "user" as const, blocks: [{ type: "text" as const, text }] });
 
-function logOf(runId: string, count: number): AgentEvent[] {
+function logOf(runId: string, count: number, text = "short"): AgentEvent[] {
   const decided: Chunk[] = [
-    toolCallItem({ callId: "c", name: "rm", input: { LONG }, executedBy: "millrace" }),
+    toolCallItem({ callId: "c", name: "rm", input: { text }, executedBy: "millrace" }),
     permissionItem({ callId: "c", name: "rm", state: "asked", by: "rule", input: {} }),
     permissionItem({ callId: "c", name: "rm", state: "allowed", by: "user", input: {} }),
   ];
@@ -41,16 +40,21 @@ async function fill(store: Store): Promise<void> {
     await store.createThread({ id: threadId, tenant, title: `Of ${tenant}\0`, target: "offline", createdAt: 1 });
     for (const number of [1, 2]) {
       const id = `${tenant}-${number}`;
-      await store.createRun({ id, createdAt: number, threadId, tenant, settings: { LONG } }, [say(`${id}-q`, LONG)]);
-      await store.append(id, logOf(id, 600), {
+      const text = id === "a-1" ? LONG : "short";
+      await store.createRun({ id, createdAt: number, threadId, tenant, settings: { text } }, [say(`${id}-q`, text)]);
+      await store.append(id, logOf(id, 300, text), {
         at: 10 + number,
-        messages: [say(`${id}-a`, `${LONG}.`)],
+        messages: [say(`${id}-a`, `${text}.`)],
         usage: [{ model: "big", usage: { inputTokens: 1 }, costUsd: 0.25 }],
       });
     }
     await store.createRun({ id: `${tenant}-waits`, createdAt: 20, threadId, tenant }, [say(`${tenant}-w`, "?")]);
     await store.append(`${tenant}-waits`, waitingLog(`${tenant}-waits`));
-    await store.addAnswer(`${tenant}-waits`, { callId: "c-1", at: 3, result: { output: LONG, isError: false } });
+    await store.addAnswer(`${tenant}-waits`, {
+      callId: "c-1",
+      at: 3,
+      result: { output: tenant === "a" ? LONG : "x", isError: false },
+    });
     await store.addAudit({ at: 4, tenant, action: "thread-removed" });
   }
   await store.createRun({ id: "alone", createdAt: 5 });
@@ -151,23 +155,9 @@ describePostgres("millrace store copy", (postgres) => {
     await store.close();
     const busy = newIo();
     expect(await copyWith(busy, url, "from-busy")).toBe(2);
-    expect(busy.stderr()).toMatch(/neither over nor waiting: busy \(held by node-7\).*Stop the server/);
-  });
-
-  it("is told by a built program, with the exit code", async () => {
-    const first = await openPlace("built");
-    await first.createRun({ id: "r", createdAt: 1 });
-    await first.append("r", logOf("r", 3));
-    await first.close();
-    const url = await postgres.createDatabase();
-    const args = ["bin/millrace.js", "store", "copy", join(home, "built"), url];
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
-    let said = "";
-    for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => (said += String(text)));
-    const code = await new Promise((resolve) => void child.on("close", resolve));
-    expect(said).toContain("threads 0\nruns    1\nfiles   0\nCopied ");
-    expect(code).toBe(0);
-    expect(await whatIs(url)).toEqual(await whatIs("built"));
+    const stopped = newIo();
+    expect(await copyWith(stopped, "--stopped", url, "from-busy"), stopped.stderr()).toBe(0);
+    expect(busy.stderr()).toMatch(/neither over nor waiting.*: busy \(held by node-7\).*Stop every server.*--stopped/);
   });
 });
 

@@ -25,16 +25,17 @@ export function addStoreCommand(program: Command, io: CommandIo, outcome: Outcom
     .description("copy all threads, runs and files to another store, and check them")
     .argument("<from>", "the data folder, or the postgres:// URL, to copy")
     .argument("<to>", "the data folder, created if missing, or the postgres:// URL of a database")
+    .option("--stopped", "every server of <from> is stopped: also copy runs that are neither over nor waiting")
     .addHelpText("after", EXAMPLES)
-    .action(async (from: string, to: string) => {
-      outcome.code = await copy(from, to, io);
+    .action(async (from: string, to: string, flags: { readonly stopped?: boolean }) => {
+      outcome.code = await copy(from, to, flags.stopped === true, io);
     });
 }
 
 /** Where a store is. */
 type Place = { readonly url: string } | { readonly folder: string };
 
-async function copy(fromText: string, toText: string, io: CommandIo): Promise<number> {
+async function copy(fromText: string, toText: string, saysStopped: boolean, io: CommandIo): Promise<number> {
   const [from, to] = [await readPlace(fromText, "from", io), await readPlace(toText, "to", io)];
   if (JSON.stringify(from) === JSON.stringify(to)) {
     throw usageError("<from> and <to> are the same store. Name two different ones.");
@@ -44,7 +45,8 @@ async function copy(fromText: string, toText: string, io: CommandIo): Promise<nu
   try {
     const target = await open(to, "to");
     try {
-      return await copyOpened(source, target, io);
+      // A folder can be opened only if no other program has it open.
+      return await copyOpened(source, target, saysStopped || "folder" in from, io);
     } finally {
       await target.close();
     }
@@ -53,13 +55,14 @@ async function copy(fromText: string, toText: string, io: CommandIo): Promise<nu
   }
 }
 
-async function copyOpened(source: Store, target: Store, io: CommandIo): Promise<number> {
+async function copyOpened(source: Store, target: Store, isStopped: boolean, io: CommandIo): Promise<number> {
   const interrupted = new AbortController();
   const release = io.onInterrupt(() => interrupted.abort());
   const bar = progressBar(io.err);
   try {
     const { clock } = io.world;
-    const copied = await copyStore(source, target, { clock, signal: interrupted.signal, onProgress: bar.show });
+    const { signal } = interrupted;
+    const copied = await copyStore(source, target, { clock, signal, isStopped, onProgress: bar.show });
     bar.clear();
     return report(copied, io);
   } catch (error) {

@@ -264,20 +264,29 @@ describe("copyStore", () => {
         await from.append("busy", waitingLog("busy"));
         await from.claim?.("busy", { worker: "node-7", at: 1 });
       },
-      async (from) => {
-        const run = { id: "busy", createdAt: 1 };
-        await from.createRun(run);
-        await from.append("busy", waitingLog("busy"));
-        await from.keepEnd?.({ run, events: [] });
-      },
     ];
     for (const prepare of working) {
       const from = createMemoryStore();
       await prepare(from);
       const to = createMemoryStore();
-      await expect(copyStore(from, to, { clock })).rejects.toThrow(/neither over nor waiting: busy.*Stop the server/);
+      await expect(copyStore(from, to, { clock })).rejects.toThrow(
+        /neither over nor waiting.*: busy.*Stop every server.*--stopped/,
+      );
       expect(await to.listRuns()).toEqual([]);
+      // The claim belongs to the workers of the source.
+      expect((await copyStore(from, to, { clock, isStopped: true })).faults).toEqual([]);
+      const [{ claim: _, ...run } = {}] = await from.listRuns();
+      expect(await to.listRuns()).toEqual([run]);
     }
+  });
+
+  it("refuses a source in which the end of a run is kept apart from its log", async () => {
+    const from = createMemoryStore();
+    const run = { id: "ending", createdAt: 1 };
+    await from.createRun(run);
+    await from.keepEnd?.({ run, events: [] });
+    const copied = copyStore(from, createMemoryStore(), { clock, isStopped: true });
+    await expect(copied).rejects.toThrow(/not in its log yet.*: ending\. Start millrace serve on the source/);
   });
 
   it("refuses to copy a store to itself, whatever its name", async () => {

@@ -20,6 +20,8 @@ export interface CopyStoreOptions {
   readonly onProgress?: (progress: CopyProgress) => void;
   /** Ends the copy after the current step. The same copy can be made again, and goes on there. */
   readonly signal?: AbortSignal;
+  /** Nobody works on the source: runs that are neither over nor waiting are copied too. Default: they are refused. */
+  readonly isStopped?: boolean;
 }
 
 /** How much a store has, and how much of it was copied. */
@@ -49,14 +51,17 @@ const WORKERS = 8;
  * compares them.
  *
  * It can be repeated: what is there already is left alone, and the log of a run continues where it ends.
- * @throws StartError before anything is written, if the source has runs that somebody works on, or the target has other
+ * @throws StartError before anything is written, if the source has runs that somebody may work on, or the target has other
  * data with the same ids.
  */
 export async function copyStore(source: Store, target: Store, options: CopyStoreOptions): Promise<CopiedStore> {
   const from = requireCopyable(source, "source");
   const to = requireCopyable(target, "target");
   await requireTwoStores(from, to, options.clock);
-  const plan = await planCopy(from, to, { step: stepper("comparing", options) });
+  const plan = await planCopy(from, to, {
+    step: stepper("comparing", options),
+    isStopped: options.isStopped === true,
+  });
   const { contents, parts, files } = plan;
   const eventsOf = ({ run, hasSeq = -1 }: CopyRun): number => run.lastSeq - hasSeq;
   const weight = ({ runs }: CopyPart): number => runs.reduce((sum, run) => sum + eventsOf(run) + 1, 1);

@@ -28,6 +28,8 @@ export interface CopyRun {
 export interface PlanOptions {
   /** Throws if the copy was interrupted. Called for every thread, run and file. */
   step(total: number): void;
+  /** Nobody works on the source: unfinished runs are copied as they are. */
+  readonly isStopped: boolean;
 }
 
 /** How many faults a message lists. */
@@ -36,11 +38,15 @@ const SHOWN = 10;
 /**
  * Compares what both stores have, and changes nothing. What the target has of a thread, run or file must be the beginning
  * of what the source has.
- * @throws StartError if the source has runs that are not at rest, or the target has other data with the same ids.
+ * @throws StartError if the source has runs that somebody may work on, or the target has other data with the same ids.
  */
-export async function planCopy(from: CopyableStore, to: CopyableStore, { step }: PlanOptions): Promise<CopyPlan> {
+export async function planCopy(
+  from: CopyableStore,
+  to: CopyableStore,
+  { step, isStopped }: PlanOptions,
+): Promise<CopyPlan> {
   const contents = await listContents(from);
-  await requireRest(from, contents);
+  await requireRest(from, contents, isStopped);
   const known = await listContents(to);
   const total = contents.threads.size + contents.runs.size + contents.files.length;
   const conflicts: string[] = [];
@@ -80,17 +86,23 @@ export async function planCopy(from: CopyableStore, to: CopyableStore, { step }:
   return { contents, parts: toParts(contents, threads, [...runs.values()]), files };
 }
 
-/** What somebody works on would change while it is copied. */
-async function requireRest(from: CopyableStore, { runs }: StoreContents): Promise<void> {
+/** What somebody works on would change while it is copied, and an end that is kept elsewhere would be lost. */
+async function requireRest(from: CopyableStore, { runs }: StoreContents, isStopped: boolean): Promise<void> {
+  const unfinished = [...runs.values()].filter(({ isOver }) => !isOver);
   const ends = new Set((await from.listEnds?.())?.map(({ run }) => run.id));
-  const busy = [...runs.values()].filter(
-    ({ id, isOver, isWaiting, claim }) => !isOver && (isWaiting !== true || claim !== undefined || ends.has(id)),
-  );
+  const kept = unfinished.filter(({ id }) => ends.has(id));
+  if (kept.length > 0) {
+    throw new StartError(
+      "invalid-config",
+      `The ends of runs of the source are not in its log yet, because its disk was full: ${list(kept.map(({ id }) => id))}. Start millrace serve on the source, which stores them, stop it, and copy again.`,
+    );
+  }
+  const busy = isStopped ? [] : unfinished.filter(({ isWaiting, claim }) => isWaiting !== true || claim !== undefined);
   if (busy.length === 0) return;
   const ids = list(busy.map(({ id, claim }) => (claim === undefined ? id : `${id} (held by ${claim.worker})`)));
   throw new StartError(
     "invalid-config",
-    `Runs of the source are neither over nor waiting: ${ids}. Stop the server that works on them with Ctrl-C or SIGTERM, which lets them finish; if none does, start millrace serve on the source once, so that it ends them, and stop it. Then copy again.`,
+    `Runs of the source are neither over nor waiting, so somebody may work on them: ${ids}. Stop every server of the source with Ctrl-C or SIGTERM, and repeat the command with --stopped; the target continues these runs.`,
   );
 }
 
