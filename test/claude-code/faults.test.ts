@@ -493,7 +493,7 @@ describe("AT-38: a CLI that cannot be started", () => {
   it("(b) may not be executed", async () => {
     const path = join(folder, "plain-file");
     writeFileSync(path, "#!/bin/sh\n", { mode: 0o644 });
-    expect(await start(path)).toEqual(["spawn", expect.stringContaining("may not be executed")]);
+    expect(await start(path)).toEqual(["spawn", expect.stringContaining("is not executable")]);
   });
 
   it("(c) has no working folder", async () => {

@@ -22,7 +22,7 @@ import {
   run,
   swarm,
 } from "#runtime";
-import { createServer } from "#server";
+import { createServer, resultLink } from "#server";
 import {
   createFormattedSink,
   createLogSink,
@@ -58,6 +58,7 @@ import { resumeRun, runStored } from "../../src/runtime/durable.ts";
 import { google } from "../../src/runtime/google.ts";
 import { openai } from "../../src/runtime/openai.ts";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
+import { openStore as openPostgres } from "../../src/runtime/stores/postgres.ts";
 import { createTestWorld } from "./model-backends.ts";
 import { type OptionPlace, walkOptions } from "./option-walk.ts";
 
@@ -160,6 +161,14 @@ const CALLS: Readonly<Record<string, Call>> = {
   "createTerminalSink(options)": of(createTerminalSink, { out: never, aside: never, color: false, width: 80 }),
   "createEmulator(options)": of(createEmulator, { script: { rules: [{}] } }),
   "Emulator.listen(options)": of((options) => emulator.listen(options)),
+  "openStore(options)": of((options) => openPostgres("postgres://127.0.0.1:1/none", options)),
+  "resultLink(options)": of(resultLink, {
+    url: "https://agents.example",
+    key: "k".repeat(32),
+    runId: "r",
+    callId: "c",
+    expiresAt: 1,
+  }),
   "createServer(options)": of(createServer, { store: createMemoryStore(), agents: [clerk] }),
   "Server.listen(options)": of((options) => server.listen(options)),
   "Store.read(options)": of((options) => store.read("r", options)),
