@@ -2,11 +2,9 @@ import { realpath } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { Command } from "commander";
 import { describeThrown, StartError } from "#domain";
-import { openPostgresStore, openStore, type Store } from "#runtime";
-import { type CopiedStore, copyStore, isStoreError } from "#sessions";
+import { type CopiedStore, copyStore, isStoreError, openPostgresStore, openStore, type Store } from "#runtime";
 import { plainText } from "#sinks";
-import { type CommandIo, EXIT, type Outcome } from "../io.ts";
-import { progressBar } from "../progress-bar.ts";
+import { type CommandIo, EXIT, type Outcome, type Output } from "../io.ts";
 import { say } from "../say.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -125,4 +123,30 @@ async function open(place: Place, which: "from" | "to"): Promise<Store> {
   } catch (error) {
     throw new StartError("invalid-config", `<${which}>: ${describeThrown(error)}`, { cause: error });
   }
+}
+
+const BAR_WIDTH = 24;
+const CLEAR_LINE = "\r\u001b[K";
+
+/** Shows how far a long operation is, on one line of a terminal; elsewhere nothing. */
+function progressBar(output: Output): {
+  show(progress: { readonly phase: string; readonly done: number; readonly total: number }): void;
+  clear(): void;
+} {
+  let shown = "";
+  return {
+    show({ phase, done, total }) {
+      if (!output.isTerminal) return;
+      const share = total === 0 ? 1 : Math.min(1, done / total);
+      const full = Math.floor(share * BAR_WIDTH);
+      const line = `${phase} ${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} ${Math.floor(share * 100)} %`;
+      if (line === shown) return;
+      shown = line;
+      output.write(`${CLEAR_LINE}${line}`);
+    },
+    clear() {
+      if (shown !== "") output.write(CLEAR_LINE);
+      shown = "";
+    },
+  };
 }
