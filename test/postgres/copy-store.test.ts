@@ -12,7 +12,7 @@ import { describePostgres } from "../support/postgres.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
 
 const home = temporaryFolder("copy-store");
-const LONG = "é\0\ud83d\ude00".repeat(70_000);
+const LONG = "é\0\ud83d\ude00".repeat(30_000);
 const say = (id: string, text: string) => ({ id, role: "user" as const, blocks: [{ type: "text" as const, text }] });
 
 function logOf(runId: string, count: number, text = "short"): AgentEvent[] {

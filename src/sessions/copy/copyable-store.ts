@@ -1,6 +1,5 @@
 import { StartError } from "#domain";
 import type { AuditEntry, Question, Store, StoredRun, StoredThread } from "../stores/store.ts";
-import { LOCAL_TENANT } from "../stores/thread-rules.ts";
 
 /** A store that has the optional methods for copying. */
 export type CopyableStore = Store &
@@ -42,11 +41,6 @@ export async function listContents(store: CopyableStore): Promise<StoreContents>
   const runs = new Map((await store.listRuns()).map((run) => [run.id, run]));
   const files = (await store.listFiles()).filter((name) => name !== PROBE_FILE);
   return { threads, runs, files, tenants };
-}
-
-/** The tenant of a run. */
-export function tenantOf({ tenant = LOCAL_TENANT }: StoredRun): string {
-  return tenant;
 }
 
 /** The open questions of all runs, by run. */

@@ -294,11 +294,14 @@ describe("S1-142: exports", () => {
         {
           "types": [
             "AuditEntry",
+            "ClaimWanted",
+            "HeldClaim",
             "ModelUsage",
             "NewRun",
             "NewThread",
             "Question",
             "ReadOptions",
+            "RunClaim",
             "RunStore",
             "RunsWanted",
             "Settlement",
@@ -309,6 +312,7 @@ describe("S1-142: exports", () => {
             "StoredThread",
             "ThreadPage",
             "ThreadsWanted",
+            "WholeThread",
           ],
           "values": [
             "StoreError",
