@@ -33,7 +33,7 @@ module.exports = {
     {
       name: "root-names-only-concretes",
       comment:
-        "The composition root may reach past a door for concrete backends, dialects and stores, and for nothing else; the public root only enters doors.",
+        "The composition root may reach past a door for concrete backends, dialects, stores and queues, and for nothing else; the public root only enters doors.",
       severity: "error",
       from: { path: "^src/runtime/" },
       to: {
@@ -43,7 +43,7 @@ module.exports = {
           "^src/[^/]+/index\\.ts$",
           "^src/backends/[^/]+/",
           "^src/dialects/[^/]+/",
-          "^src/sessions/stores/[^/]+/",
+          "^src/sessions/(stores|queues)/[^/]+/",
         ],
       },
     },
@@ -64,9 +64,9 @@ module.exports = {
     {
       name: "siblings-do-not-meet",
       comment:
-        "One backend, dialect, transport or store never imports another; what they share sits beside the contract, or in dialects/shared.",
+        "One backend, dialect, transport, store or queue never imports another; what they share sits beside the contract, or in dialects/shared.",
       severity: "error",
-      from: { path: "^src/(backends|dialects|transports|sessions/stores)/([^/]+)/", pathNot: TEST },
+      from: { path: "^src/(backends|dialects|transports|sessions/stores|sessions/queues)/([^/]+)/", pathNot: TEST },
       // Routing is pure and belongs to the contract; it stands in a folder only because it is three files.
       to: { path: "^src/$1/[^/]+/", pathNot: ["^src/$1/$2/", "^src/backends/routing/", "^src/dialects/shared/"] },
     },

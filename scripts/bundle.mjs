@@ -21,6 +21,7 @@ function findEntries() {
     "runtime/google",
     "runtime/claude-code",
     "runtime/durable",
+    "runtime/queues/in-process",
     "runtime/stores/memory",
     "runtime/stores/sqlite",
     "sessions/stores/sqlite/worker/index",

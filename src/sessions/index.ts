@@ -31,6 +31,10 @@ export type {
 } from "./stores/store.ts";
 export type { StoreErrorCode } from "./stores/store-error.ts";
 export { isStoreError, StoreError } from "./stores/store-error.ts";
+export type { JobsWanted, QueueCounts, QueuedJob, RunQueue, TakenJob } from "./queues/queue.ts";
+export { ANY_KIND } from "./queues/queue.ts";
+export type { QueueErrorCode } from "./queues/queue-error.ts";
+export { isQueueError, QueueError } from "./queues/queue-error.ts";
 export type { EventLog } from "./event-log.ts";
 export { createEventLog } from "./event-log.ts";
 export { closeInterruptedRun } from "./event-log-closing.ts";

@@ -19,7 +19,7 @@ import {
 } from "#domain";
 import { callSafely, createDeferred, type Deferred, followSignal, handled } from "#streams";
 import type { Conversation } from "./conversation.ts";
-import { createRunQueue } from "./run-queue.ts";
+import { createWaitingLine } from "./waiting-line.ts";
 
 /**
  * A live conversation: one run at a time, in the order in which they were sent.
@@ -145,7 +145,7 @@ export function createSession<Output = string>(conversation: Conversation, seams
   /** The last message that was sent, and its outcome. */
   let last: { readonly input: RunInput; readonly id: string; status?: RunStatus } | undefined;
 
-  const queue = createRunQueue<Sent>((sent) => {
+  const queue = createWaitingLine<Sent>((sent) => {
     sent.itsTurn.resolve();
     hurry();
   });

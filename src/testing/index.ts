@@ -1,6 +1,6 @@
 /**
  * For tests of code that uses Millrace: scripted models, processes and HTTP, a virtual clock, and checks of logs,
- * formats and stores. Needs no test framework.
+ * formats, stores and queues. Needs no test framework.
  *
  * @module
  */
@@ -19,6 +19,8 @@ export type { ModelSituation } from "./model-conformance.ts";
 export { checkModelBackend } from "./model-conformance.ts";
 export type { Invariant } from "./run-log/invariants.ts";
 export { RUN_LOG_INVARIANTS } from "./run-log/invariants.ts";
+export { checkQueue } from "./queue-conformance.ts";
+export type { QueuePlace } from "./queue-place.ts";
 export type { BodyStep, FetchReply, FetchScript, RecordedRequest, ScriptedFetch } from "./scripted-fetch.ts";
 export { createScriptedFetch } from "./scripted-fetch.ts";
 export type { ScriptedSpawn, SpawnScript } from "./scripted-spawn.ts";
@@ -30,6 +32,6 @@ export { checkStore } from "./store-conformance.ts";
 export type { VirtualClock } from "./virtual-clock.ts";
 export { createVirtualClock } from "./virtual-clock.ts";
 // The types that the suites and scripts use, so that a test needs one import.
-export type { RunStore, Store } from "#sessions";
+export type { RunQueue, RunStore, Store } from "#sessions";
 export type { ScriptedBackend, ScriptedReply } from "./scripted-backend.ts";
 export { createScriptedBackend } from "./scripted-backend.ts";

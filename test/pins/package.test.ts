@@ -32,6 +32,10 @@ describe("the package", () => {
         types: "./dist/runtime/stores/postgres.d.ts",
         default: "./dist/runtime/stores/postgres.js",
       },
+      "./queues/in-process": {
+        types: "./dist/runtime/queues/in-process.d.ts",
+        default: "./dist/runtime/queues/in-process.js",
+      },
       "./package.json": "./package.json",
     });
     expect(manifest.bin).toEqual({ millrace: "./bin/millrace.js" });

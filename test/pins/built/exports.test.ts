@@ -19,6 +19,7 @@ const ENTRIES = [
   "runtime/claude-code",
   "server/index",
   "runtime/durable",
+  "runtime/queues/in-process",
   "runtime/stores/memory",
   "runtime/stores/sqlite",
   "compare/index",
@@ -266,6 +267,13 @@ describe("S1-142: exports", () => {
         ],
       }
     `);
+  });
+
+  it("millrace/queues/in-process", () => {
+    expect(readNames("runtime/queues/in-process")).toEqual({
+      types: ["InProcessQueue", "JobsWanted", "QueueCounts", "QueueErrorCode", "QueuedJob", "RunQueue", "TakenJob"],
+      values: ["QueueError", "createInProcessQueue", "isQueueError"],
+    });
   });
 
   it("millrace/server, millrace/stores/memory, millrace/stores/sqlite", () => {
@@ -601,7 +609,9 @@ describe("S1-142: exports", () => {
           "FormatSample",
           "Invariant",
           "ModelSituation",
+          "QueuePlace",
           "RecordedRequest",
+          "RunQueue",
           "RunStore",
           "ScriptedBackend",
           "ScriptedFetch",
@@ -623,6 +633,7 @@ describe("S1-142: exports", () => {
           "checkFiles",
           "checkFormat",
           "checkModelBackend",
+          "checkQueue",
           "checkStore",
           "closeRunLog",
           "createMemoryFiles",

@@ -4,7 +4,7 @@
  * It uses neither timers nor promises: an entry that has ended, for whatever reason, leaves, and the next one starts
  * during that call. No other entry can block the queue.
  */
-export interface RunQueue<Entry> {
+export interface WaitingLine<Entry> {
   /** The active entry. */
   readonly active: Entry | undefined;
   /** How many entries wait after it. */
@@ -31,12 +31,12 @@ export interface RunQueue<Entry> {
  * Creates a queue. `start` is called once for each entry, at its turn; it may call any method of the queue.
  *
  * @example
- * const queue = createRunQueue<string>((name) => console.log(`${name} starts`))
+ * const queue = createWaitingLine<string>((name) => console.log(`${name} starts`))
  * queue.enter("first")  // first starts
  * queue.enter("second")
  * queue.leave("first")  // second starts
  */
-export function createRunQueue<Entry extends object | string>(start: (entry: Entry) => void): RunQueue<Entry> {
+export function createWaitingLine<Entry extends object | string>(start: (entry: Entry) => void): WaitingLine<Entry> {
   // A set keeps the order of arrival, and removes an entry in the middle at no cost.
   const waiting = new Set<Entry>();
   let active: Entry | undefined;

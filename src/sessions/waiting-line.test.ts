@@ -1,17 +1,17 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../test/effort.ts";
-import { createRunQueue, type RunQueue } from "./run-queue.ts";
+import { createWaitingLine, type WaitingLine } from "./waiting-line.ts";
 
 const numRuns = fuzzRuns(2000);
 
 function setUp() {
   const started: string[] = [];
-  const queue = createRunQueue<string>((entry) => started.push(entry));
+  const queue = createWaitingLine<string>((entry) => started.push(entry));
   return { queue, started };
 }
 
-describe("the run queue", () => {
+describe("the waiting line", () => {
   it("S0-38 S0-39: the first entry starts at once, the second only when the first has left", () => {
     const { queue, started } = setUp();
     queue.enter("a");
@@ -53,7 +53,7 @@ describe("the run queue", () => {
 
   it("entries that end inside their start follow each other in order, however many they are", () => {
     const started: number[] = [];
-    const queue: RunQueue<{ at: number }> = createRunQueue((entry) => {
+    const queue: WaitingLine<{ at: number }> = createWaitingLine((entry) => {
       started.push(entry.at);
       if (entry.at > 0) queue.leave(entry);
     });
@@ -67,7 +67,7 @@ describe("the run queue", () => {
 
   it("a start that throws keeps its turn until it leaves, and blocks nothing after that", () => {
     const started: string[] = [];
-    const queue = createRunQueue<string>((entry) => {
+    const queue = createWaitingLine<string>((entry) => {
       started.push(entry);
       if (entry === "bad") throw new Error("no");
     });
@@ -86,7 +86,7 @@ interface Model {
   closed: boolean;
 }
 interface Real {
-  readonly queue: RunQueue<string>;
+  readonly queue: WaitingLine<string>;
   readonly started: string[];
 }
 
@@ -144,7 +144,7 @@ class Close implements fc.Command<Model, Real> {
   toString = () => "close()";
 }
 
-describe("S0-37 S0-44: the run queue as a state machine", () => {
+describe("S0-37 S0-44: the waiting line as a state machine", () => {
   const entry = fc.integer({ min: 0, max: 9 }).map((number) => `run-${number}`);
   const commands = fc.commands(
     [
