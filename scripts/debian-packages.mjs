@@ -19,6 +19,7 @@ export const DEBIAN_PACKAGES = [
   { package: "nginx-light", binary: "nginx", why: "event streams are tested behind a proxy (R17)" },
   // Its programs are not on the path; the client that comes with it is.
   { package: "postgresql", binary: "pg_ctlcluster", why: "the Postgres store is tested with a real server" },
+  { package: "redis-server", binary: "redis-server", why: "the queue in Redis is tested with a real server" },
   { package: "haproxy", binary: "haproxy", why: "event streams are tested behind a proxy (R17)" },
 ];
 

@@ -35,6 +35,7 @@ export type { JobsWanted, QueueCounts, QueuedJob, RunQueue, TakenJob } from "./q
 export { ANY_KIND } from "./queues/queue.ts";
 export type { QueueErrorCode } from "./queues/queue-error.ts";
 export { isQueueError, QueueError } from "./queues/queue-error.ts";
+export { EngineQueue } from "./queues/engine-queue.ts";
 export type { EventLog } from "./event-log.ts";
 export { createEventLog } from "./event-log.ts";
 export { closeInterruptedRun } from "./event-log-closing.ts";

@@ -28,13 +28,15 @@ describe("the package", () => {
       "./durable": { types: "./dist/runtime/durable.d.ts", default: "./dist/runtime/durable.js" },
       "./stores/memory": { types: "./dist/runtime/stores/memory.d.ts", default: "./dist/runtime/stores/memory.js" },
       "./stores/sqlite": { types: "./dist/runtime/stores/sqlite.d.ts", default: "./dist/runtime/stores/sqlite.js" },
-      "./stores/postgres": {
-        types: "./dist/runtime/stores/postgres.d.ts",
-        default: "./dist/runtime/stores/postgres.js",
-      },
+      "./queues/bullmq": { types: "./dist/runtime/queues/bullmq.d.ts", default: "./dist/runtime/queues/bullmq.js" },
+      "./queues/pg-boss": { types: "./dist/runtime/queues/pg-boss.d.ts", default: "./dist/runtime/queues/pg-boss.js" },
       "./queues/in-process": {
         types: "./dist/runtime/queues/in-process.d.ts",
         default: "./dist/runtime/queues/in-process.js",
+      },
+      "./stores/postgres": {
+        types: "./dist/runtime/stores/postgres.d.ts",
+        default: "./dist/runtime/stores/postgres.js",
       },
       "./package.json": "./package.json",
     });
@@ -87,7 +89,10 @@ describe("the package", () => {
     expect(manifest.peerDependencies).toEqual({
       "@opentelemetry/api": ">=1.9.0 <2",
       "@valibot/to-json-schema": ">=1.5.0 <2",
+      bullmq: ">=6.7.0 <7",
+      ioredis: ">=5.4.0 <6",
       pg: ">=8.16.0 <9",
+      "pg-boss": "12.35.0",
       "zod-to-json-schema": ">=3.24.0 <4",
     });
     expect(Object.keys(manifest.dependencies).length).toBeLessThanOrEqual(8);

@@ -10,15 +10,15 @@ export interface RunQueue {
    * Queues a run. When it resolves, the run is going to be taken from now on, or from `notBefore` on, even if this process
    * dies.
    *
-   * A run that is queued already is not queued twice; it becomes due at the earlier of both times. A run that a node is
-   * working on is queued again when that work is finished: so what was stored before the call is seen by a worker that
-   * takes the run after it. Rejects with `invalid-job` if the job is not valid.
+   * A run that is queued already is not queued twice; it becomes due at the earlier of both times, and may be handed out
+   * again at the later one. A run that a node is working on is queued again when that work is finished: so what was stored
+   * before the call is seen by a worker that takes the run after it. Rejects with `invalid-job` if the job is not valid.
    */
   add(job: QueuedJob): Promise<void>;
   /**
    * The next due job of one of these kinds. Waits for one; `undefined` when the signal fires or the queue is closed
    * meanwhile. Of several nodes only one gets a job, and jobs of one kind are handed out in the order in which they became
-   * due, as far as the engine keeps to it. Rejects with `queue-failed` if the engine cannot be reached.
+   * due, as far as the engine keeps to it. Rejects with `queue-failed` if the engine reports that it cannot be reached.
    */
   take(wanted: JobsWanted): Promise<TakenJob | undefined>;
   /** How many jobs there are, for metrics. */

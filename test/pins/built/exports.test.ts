@@ -19,7 +19,9 @@ const ENTRIES = [
   "runtime/claude-code",
   "server/index",
   "runtime/durable",
+  "runtime/queues/bullmq",
   "runtime/queues/in-process",
+  "runtime/queues/pg-boss",
   "runtime/stores/memory",
   "runtime/stores/sqlite",
   "compare/index",
@@ -267,6 +269,19 @@ describe("S1-142: exports", () => {
         ],
       }
     `);
+  });
+
+  it("millrace/queues/bullmq, millrace/queues/pg-boss", () => {
+    const types = ["JobsWanted", "QueueCounts", "QueueErrorCode", "QueuedJob", "RunQueue", "TakenJob"];
+    const values = ["QueueError", "isQueueError", "openQueue"];
+    expect(readNames("runtime/queues/bullmq")).toEqual({
+      types: [...types.slice(0, 4), "RedisQueueOptions", ...types.slice(4)],
+      values,
+    });
+    expect(readNames("runtime/queues/pg-boss")).toEqual({
+      types: ["JobsWanted", "PostgresQueueOptions", ...types.slice(1)],
+      values,
+    });
   });
 
   it("millrace/queues/in-process", () => {
