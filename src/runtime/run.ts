@@ -98,7 +98,8 @@ function startPlanned(
   const messages = readInput(input);
   checkLast(messages);
   checkSendable(messages, plan);
-  const past = resumed && readPastRun(resumed.events);
+  // A run of which nothing is stored yet begins: it may have been accepted by one process for another.
+  const past = resumed === undefined || resumed.events.length === 0 ? undefined : readPastRun(resumed.events);
   const source = whenReady(
     createRunSource({ ...plan, conversations, files: surroundings.files }, messages, past),
     ready,

@@ -143,10 +143,10 @@ function surroundingsOf(stored: StoredMark, store: Store) {
   return { stored, isEndStored: true, files: filesOf(store) };
 }
 
-/** The files of agents in a store. */
-export function filesOf(store: Store): KeptFiles {
+/** The files of agents in a store. With a claim, they are kept only while it is held. */
+export function filesOf(store: Store, claim?: { readonly runId: string; readonly epoch: number }): KeptFiles {
   return {
-    keep: (name, data) => store.keepFile(name, data),
+    keep: (name, data) => store.keepFile(name, data, claim),
     find: (name) => store.findFile(name),
     remove: (name) => store.removeFile(name),
   };

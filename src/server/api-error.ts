@@ -1,5 +1,5 @@
 import { isStartError, type StartErrorCode } from "#domain";
-import { isStoreError, type StoreErrorCode } from "#sessions";
+import { isQueueError, isStoreError, type StoreErrorCode } from "#sessions";
 
 /** Why a request was rejected. */
 export type ApiErrorCode =
@@ -84,13 +84,13 @@ export function asApiError(thrown: unknown): ApiError {
     if (code === "store-unavailable") return unavailable();
     if (code !== undefined) return new ApiError(code, thrown.message);
   }
+  if (isQueueError(thrown)) return unavailable("queue");
   return new ApiError("internal", "The server could not process the request. See its log.");
 }
 
 /** Without the store's own message, which may contain paths. */
-function unavailable(): ApiError {
-  const message =
-    "The server cannot use its storage now, and changed nothing. Ask again in a moment; its log says why.";
+function unavailable(what = "storage"): ApiError {
+  const message = `The server cannot use its ${what} now, and changed nothing. Ask again in a moment; its log says why.`;
   return new ApiError("store-unavailable", message, { "retry-after": "5" });
 }
 

@@ -1,4 +1,4 @@
-import { type DoneEvent, describeThrown, type ErrorDetail, familyOf, type Message, type RunResult } from "#domain";
+import { describeThrown, type Message, type RunResult } from "#domain";
 import {
   askFirst,
   filesOf,
@@ -12,16 +12,12 @@ import {
 } from "#runtime";
 import {
   closeInterruptedRun,
-  createUsageCounter,
-  endWithError,
   type EventBatch,
   type EventLog,
   isStoreError,
   LOCAL_TENANT,
   type NewRun,
-  type ThreadRecorder,
   type Settlement,
-  settlementOf,
   type Store,
   type StoredAnswer,
   StoredMark,
@@ -33,10 +29,12 @@ import {
 import { createDeferred } from "#streams";
 import { ApiError } from "./api-error.ts";
 import type { Metrics } from "./metrics.ts";
+import { createRunRecorder } from "./run-recorder.ts";
+import { requireNotTooOften, runActive, tighten } from "./run-rules.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
 import type { WriteLog } from "./server-log.ts";
 import type { StorageQuota } from "./storage-quota.ts";
-import { countCrashes, hasNewAnswer, ParkedCalls, waitsForResult } from "./waiting-runs.ts";
+import { hasNewAnswer, ParkedCalls, waitsForResult } from "./waiting-runs.ts";
 import type { TakenAgent, WarmThreads } from "./warm-threads.ts";
 
 type Run = ReturnType<typeof startRun>;
@@ -97,9 +95,6 @@ interface ThreadRun {
   readonly agent: TakenAgent | undefined;
   readonly stored: StoredMark;
 }
-
-/** A run that keeps ending its process is not continued for ever. */
-const MOST_CRASHES = 20;
 
 /** When a waiting run is tried again whose store failed. */
 const RETRY_MS = 5000;
@@ -223,7 +218,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       const record = await readRun(store, stored);
       const input = record.messages.at(-1);
       if (input === undefined) throw new Error("its input is not stored");
-      if (countCrashes(record.events) >= MOST_CRASHES) throw new Error("it was continued too often");
+      requireNotTooOften(record.events);
       const target = targetOf(thread.target, settings);
       const { limits } = (stored.settings ?? {}) as { readonly limits?: RunOptions["limits"] };
       const mark = new StoredMark();
@@ -368,7 +363,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
    */
   const closeAbandoned = async (tenant: string, runId: string): Promise<void> => {
     const stored = runs.has(runId) ? undefined : await store.findRun(tenant, runId);
-    if (stored?.isWaiting === true) throw active(stored.threadId ?? "");
+    if (stored?.isWaiting === true) throw runActive(stored.threadId ?? "");
     if (stored !== undefined && !stored.isOver) await closeInterruptedRun(store, stored, world.clock);
   };
 
@@ -462,7 +457,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       // The configuration may have changed since the thread was created.
       requireOffered(thread.target, settings);
       if (closing) throw new ApiError("shutting-down", "The server is shutting down. Ask again in a moment.");
-      if (busy.has(thread.id)) throw active(thread.id);
+      if (busy.has(thread.id)) throw runActive(thread.id);
       if (busy.size >= settings.limits.runs) {
         throw new ApiError("too-many-runs", "Too many runs are under way. Ask again later.", { "retry-after": "5" });
       }
@@ -511,76 +506,6 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   };
 }
 
-interface RunRecorder extends ThreadRecorder {
-  /** How the run ended, as stored. */
-  readonly result: RunResult | undefined;
-}
-
-interface StorageLimit {
-  /** Resolves to the reason if the log may not grow any further. */
-  stored(weight: number): Promise<string | undefined> | undefined;
-  /** Ends the run. */
-  stop(): void;
-}
-
-function createRunRecorder(input: Message, metrics: Metrics, room: StorageLimit): RunRecorder {
-  const counter = createUsageCounter();
-  let excess: string | undefined;
-  let result: RunResult | undefined;
-  return {
-    get result() {
-      return result;
-    },
-    add(event) {
-      counter.add(event);
-      metrics.events.add(familyOf(event));
-    },
-    stored(weight) {
-      return room.stored(weight)?.then((why) => {
-        if (why === undefined || excess !== undefined) return;
-        excess = why;
-        room.stop();
-      });
-    },
-    end(events) {
-      const done = events.at(-1);
-      // A run that ended by itself before the limit was noticed keeps its outcome.
-      const isEnded = excess !== undefined && done?.type === "done" && done.result.status === "aborted";
-      return isEnded ? endWithError(events, storageError(excess as string)) : events;
-    },
-    settle(done: DoneEvent) {
-      ({ result } = done);
-      return settlementOf(done, input, counter);
-    },
-  };
-}
-
 function isParked(run: Run): boolean {
   return run.toJSON().state === "waiting";
-}
-
-function storageError(why: string): ErrorDetail {
-  return {
-    code: "storage-exceeded",
-    message: `The run was ended because its tenant's storage is full. ${why}`,
-    terminal: true,
-    diagnostic: {
-      hint: "Everything that was written until then is kept.",
-      troubleshooting: "Remove threads, or ask the operator for a higher limits.bytesPerTenant.",
-    },
-  };
-}
-
-function active(threadId: string): ApiError {
-  return new ApiError("run-active", `A run of thread ${threadId} is not over. Wait for it, or abort it.`);
-}
-
-/** A caller may ask for less than the server allows, never for more. */
-function tighten(own: RunOptions["limits"] = {}, asked: RunOptions["limits"] = {}): NonNullable<RunOptions["limits"]> {
-  const limits: Record<string, number> = { ...(own as Record<string, number>) };
-  for (const [name, value] of Object.entries(asked)) {
-    const bound = Object.hasOwn(limits, name) ? limits[name] : undefined;
-    limits[name] = bound === undefined ? value : Math.min(bound, value);
-  }
-  return limits;
 }

@@ -10,7 +10,7 @@ import {
   type World,
 } from "#runtime";
 import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
-import { CHAT_TENANT, LOCAL_TENANT, type Store } from "#sessions";
+import { CHAT_TENANT, LOCAL_TENANT, type RunQueue, type Store } from "#sessions";
 import type { ReportOptions } from "#views";
 import { ApiError } from "./api-error.ts";
 import { readLimits, type ServerLimits } from "./limits.ts";
@@ -29,6 +29,13 @@ export interface AccessToken {
 export interface ServerOptions {
   /** Stores threads and runs. The server does not close it. */
   readonly store: Store;
+  /**
+   * Decides which of several servers works on a run: a queue that all of them share, as they share the store. The server
+   * does not close it. Without one, this server is alone and works on every run itself.
+   */
+  readonly queue?: RunQueue;
+  /** Whether this server works on runs of the queue. Default: yes. */
+  readonly worker?: boolean;
   /**
    * The target of threads that name none. Default: the first of `targets`, otherwise `offline`. Existing threads keep
    * theirs when this changes, as long as it is offered.
@@ -84,6 +91,8 @@ export interface ServerOptions {
 
 /** The options, checked and complete. */
 export interface Settings {
+  readonly queue: RunQueue | undefined;
+  readonly isWorker: boolean;
   readonly target: string;
   readonly agents: ReadonlyMap<string, Agent>;
   /** All targets that a thread may name, agents first. */
@@ -111,8 +120,15 @@ const aStore = expects(
   "a store, such as createMemoryStore() or await openStore(folder)",
 );
 
+const aQueue = expects(
+  (value) => typeof (value as Partial<RunQueue> | null | undefined)?.take === "function",
+  "a queue, such as await openQueue(url) of millrace/queues/pg-boss",
+);
+
 const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
   store: 1,
+  queue: 1,
+  worker: 1,
   target: 1,
   agents: 1,
   targets: 1,
@@ -138,6 +154,7 @@ const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
 export function readSettings(options: ServerOptions): Settings {
   checkOptionNames(options, SERVER_OPTION_NAMES, "createServer");
   checkInput(aStore, options.store, "store");
+  if (options.queue !== undefined) checkInput(aQueue, options.queue, "queue");
   checkOptions(options.run ?? {}, ["signal", "session", "record", "replay"]);
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
   // Invalid handoffs are reported here rather than with the first thread.
@@ -152,6 +169,8 @@ export function readSettings(options: ServerOptions): Settings {
   const world = withTokens(options.world ?? systemWorld(), ownSecrets);
   for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, world);
   return {
+    queue: options.queue,
+    isWorker: options.worker ?? true,
     target,
     agents,
     targets,

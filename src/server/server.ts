@@ -6,6 +6,7 @@ import { createFrameCache } from "./event-frames.ts";
 import { checkListenOptions, type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createMetrics } from "./metrics.ts";
+import { createNodeRuns } from "./node-runs.ts";
 import { readSettings, type ServerOptions } from "./options.ts";
 import { isLoopback } from "./origin-check.ts";
 import { readPage } from "./page.ts";
@@ -50,7 +51,12 @@ export function createServer(options: ServerOptions): Server {
   const log = createEventLog({ store, clock: world.clock, nextTurn: world.nextTurn });
   const quota = createStorageQuota(store, limits.bytesPerTenant);
   const warm = createWarmThreads({ clock: world.clock, limits, write });
-  const runs = createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write });
+  const readiness = createReadiness(settings);
+  const { queue, isWorker } = settings;
+  const runs =
+    queue === undefined
+      ? createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write })
+      : createNodeRuns({ store, log, queue, isWorker, settings, metrics, quota, readiness, write });
   const openStreams = { bySource: new Map<string, number>(), byTenant: new Map<string, number>() };
   const listening = new Set<Listening>();
   let isOpen = false;
@@ -64,7 +70,7 @@ export function createServer(options: ServerOptions): Server {
     settings,
     metrics,
     quota,
-    readiness: createReadiness(settings),
+    readiness,
     write,
     streams: {
       log,
@@ -110,6 +116,8 @@ export function createServer(options: ServerOptions): Server {
   const recover = (): Promise<void> => {
     recovered ??= resumeAll().then(
       (count) => {
+        // Also without a socket.
+        if (queue !== undefined) runs.prepare();
         if (count > 0) write("info", "runs-resumed", { count });
       },
       (error: unknown) => {

@@ -7,7 +7,7 @@ type Run = ReturnType<typeof startRun>;
 type Wait = { readonly callId: string; readonly for: "answer" | "result" | "time" };
 
 /** What a waiting run waits for. Empty if it does not wait. */
-async function waitsOf(store: Store, { id, lastSeq }: StoredRun): Promise<readonly Wait[]> {
+export async function waitsOf(store: Store, { id, lastSeq }: StoredRun): Promise<readonly Wait[]> {
   const [last] = await store.read(id, { after: lastSeq - 1, limit: 1 });
   if (last?.type !== "notice" || last.kind !== "parked") return [];
   return (last.data as { readonly calls?: readonly Wait[] }).calls ?? [];

@@ -25,7 +25,7 @@ interface OpenParts {
  * call, and a `done` with the status `interrupted`; its thread gets what was written so far. A run whose terminal error
  * is in the log had already failed, and ends with that error. `why` is the reason given in its end.
  *
- * Call it only while nothing writes to the run.
+ * Call it only while nothing writes to the run. With `worker`, the run is taken from the node that holds it.
  */
 export async function closeInterruptedRun(
   store: Store,
@@ -33,7 +33,11 @@ export async function closeInterruptedRun(
   clock: Clock,
   why = WHY,
   status: "interrupted" | "aborted" = "interrupted",
+  worker?: string,
 ): Promise<void> {
+  // From here on, no other node can write: what is read is all there is.
+  const closer = worker ?? run.claim?.worker;
+  const epoch = closer === undefined ? undefined : await store.claim?.(run.id, { worker: closer, at: clock.now() });
   const history = await readHistory(store, run);
   const remains = await readRemains(store, run, history.slice(0, -1));
   const place = { ts: Math.max(remains.lastTs, clock.now()), runId: run.id };
@@ -51,7 +55,7 @@ export async function closeInterruptedRun(
   const input = remains.input ?? history.at(-1);
   const settlement: Settlement | undefined =
     run.threadId === undefined || input === undefined ? undefined : settlementOf(done, input, remains.counter);
-  await store.append(run.id, [...events, done], settlement);
+  await store.append(run.id, [...events, done], settlement, epoch);
 }
 
 async function readHistory(store: Store, run: StoredRun): Promise<readonly Message[]> {

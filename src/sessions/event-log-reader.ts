@@ -107,7 +107,7 @@ export class LogReader implements AsyncIterableIterator<EventBatch, undefined> {
         if (batch.length > 0) {
           const step = this._show(batch);
           if (step !== undefined) return step;
-        } else if (!isWritten && !this._isParked) {
+        } else if (!isWritten && !this._isParked && this._tail?.goesOn !== true) {
           break;
         } else if (!isWritten) {
           // The run may be continued here or elsewhere; its new writer wakes this reader.

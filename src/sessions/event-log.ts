@@ -6,7 +6,7 @@ import { SharedReads } from "./shared-reads.ts";
 import { createWriter, pump, type ThreadRecorder, type Writer } from "./event-log-writer.ts";
 import { endUnstored } from "./unstored-end.ts";
 import type { Settlement, Store } from "./stores/store.ts";
-import { isStoreError } from "./stores/store-error.ts";
+import { isStoreError, StoreError } from "./stores/store-error.ts";
 
 export interface EventLogOptions {
   readonly store: Store;
@@ -55,6 +55,15 @@ export interface LogWriteOptions {
   readonly stored?: StoredMark | undefined;
   /** The number of the last event that is stored already, for a run that continues. Default -1: none. */
   readonly after?: number | undefined;
+  /** The claim of the run, if nodes share the store. */
+  readonly claim?: WriterClaim | undefined;
+}
+
+/** The claim of the node that writes a run. */
+export interface WriterClaim {
+  readonly epoch: number;
+  /** Nothing is written after it fires. Until then, a store that does not answer is asked again and again. */
+  readonly lost: AbortSignal;
 }
 
 /** What happens to a run whose events cannot be stored. */
@@ -82,18 +91,25 @@ export function createEventLog(options: EventLogOptions): EventLog {
   const tailWeight = (): number =>
     Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / tails.size));
 
-  const append = async (runId: string, events: EventBatch, settlement: Settlement | undefined): Promise<void> => {
+  const append = async (
+    runId: string,
+    events: EventBatch,
+    settlement: Settlement | undefined,
+    claim: WriterClaim | undefined,
+  ): Promise<void> => {
     for (let attempt = 0; ; attempt += 1) {
+      if (claim?.lost.aborted === true) throw new StoreError("claim-lost", `Run ${runId} is held by another node.`);
       try {
-        await store.append(runId, events, settlement);
+        await store.append(runId, events, settlement, claim?.epoch);
         return;
       } catch (error) {
         // The earlier attempt succeeded and only its acknowledgement was lost, which a store on another machine cannot
         // prevent.
         if (attempt > 0 && isRefusal(error) && (await isStored(store, runId, events))) return;
-        const wait = isStoreError(error) && error.code === "store-failed" ? RETRY_MS[attempt] : undefined;
+        const last = claim === undefined ? undefined : RETRY_MS.at(-1);
+        const wait = isStoreError(error) && error.code === "store-failed" ? (RETRY_MS[attempt] ?? last) : undefined;
         if (wait === undefined) throw error;
-        await pause(clock, wait);
+        await pause(clock, wait, claim?.lost);
       }
     }
   };
@@ -121,32 +137,34 @@ export function createEventLog(options: EventLogOptions): EventLog {
   });
 
   return {
-    async write(run, { recorder, onStoreFailure, stored, after = -1 } = {}) {
+    async write(run, { recorder, onStoreFailure, stored, after = -1, claim } = {}) {
       const tail = new LiveTail({ maxWeight: tailWeight, readers: () => readers.get(run.id)?.size ?? 0 });
       tails.set(run.id, tail);
       for (const reader of readers.get(run.id) ?? []) reader.meetWriter();
       const onFailure = (error: unknown): void => onStoreFailure?.stop(describeThrown(error));
       const writer = createWriter({
         runId: run.id,
-        append,
+        append: (id, events, settlement) => append(id, events, settlement, claim),
         tail,
         recorder,
         nextTurn: options.nextTurn,
         stored,
         onFailure,
       });
+      let goesOn = false;
       try {
         stored?.advance(after);
         await pump(after < 0 ? run : skipStored(run, after, recorder), writer, onStoreFailure !== undefined);
         return undefined;
       } catch (error) {
+        goesOn = claim !== undefined;
         if (onStoreFailure !== undefined && isOfTheDisk(error))
           await keepEnd(writer, describeThrown(error), { recorder, onStoreFailure, tail });
         return describeThrown(error);
       } finally {
         stored?.end();
         tails.delete(run.id);
-        tail.end();
+        tail.end(goesOn);
       }
     },
     follow: (runId, { after = -1, signal } = {}) => new LogReader(runId, after, signal, home),
@@ -205,9 +223,15 @@ async function keepEnd(
   tail.push(events);
 }
 
-/** Waits, without an abort. */
-function pause(clock: Clock, ms: number): Promise<void> {
+/** Waits, at most until the signal fires. */
+function pause(clock: Clock, ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    clock.after(ms, resolve);
+    const end = (): void => {
+      takeBack();
+      signal?.removeEventListener("abort", end);
+      resolve();
+    };
+    const takeBack = clock.after(ms, end);
+    signal?.addEventListener("abort", end);
   });
 }

@@ -25,6 +25,8 @@ export interface LiveTailLimits {
 export class LiveTail {
   /** `done` was committed, or nothing more can be: readers that have everything are at the end. */
   isOver = false;
+  /** Another node may go on with the run: what is missing comes from the store. */
+  goesOn = false;
   private readonly _batches: EventBatch[] = [];
   private readonly _weights: number[] = [];
   private _weight = 0;
@@ -52,7 +54,8 @@ export class LiveTail {
     this._wake();
   }
 
-  end(): void {
+  end(goesOn = false): void {
+    this.goesOn = goesOn;
     this.isOver = true;
     this._wake();
   }

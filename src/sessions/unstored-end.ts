@@ -194,7 +194,8 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
   };
   // Method by method: a store may be an instance of a class, whose methods a spread would lose.
   return {
-    append: (runId, events, settlement) => store.append(runId, events, settlement),
+    append: (runId, events, settlement, epoch) => store.append(runId, events, settlement, epoch),
+    ...overlayClaims(store),
     createThread: (thread) => store.createThread(thread),
     ...(store.keepEnd !== undefined && {
       keepEnd: (end: KeptEnd) => store.keepEnd?.(end) ?? Promise.resolve(),
@@ -209,7 +210,7 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
     }),
     renameThread: (tenant, id, change) => store.renameThread(tenant, id, change),
     listUsage: (tenant, threadId) => store.listUsage(tenant, threadId),
-    keepFile: (name, data) => store.keepFile(name, data),
+    keepFile: (name, data, claim) => store.keepFile(name, data, claim),
     findFile: (name) => store.findFile(name),
     removeFile: (name) => store.removeFile(name),
     addAudit: (entry) => store.addAudit(entry),
@@ -274,4 +275,15 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
 
 function endedRun({ run, done }: HeldEnd): StoredRun {
   return { ...run, lastSeq: done.seq, isOver: true, status: done.result.status };
+}
+
+/** What stores have in which several nodes work. */
+function overlayClaims(store: Store): Pick<Store, "claim" | "extendClaim" | "releaseClaim" | "watch"> {
+  const { claim, extendClaim, releaseClaim, watch } = store;
+  return {
+    ...(claim !== undefined && { claim: claim.bind(store) }),
+    ...(extendClaim !== undefined && { extendClaim: extendClaim.bind(store) }),
+    ...(releaseClaim !== undefined && { releaseClaim: releaseClaim.bind(store) }),
+    ...(watch !== undefined && { watch: watch.bind(store) }),
+  };
 }

@@ -1,7 +1,17 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { type Command, Option } from "commander";
 import { adviceFor, describeThrown, StartError } from "#domain";
-import { applyConfig, inspectAgents, inspectTarget, openPostgresStore, type ServerField, type Store } from "#runtime";
+import {
+  applyConfig,
+  inspectAgents,
+  inspectTarget,
+  openBullMqQueue,
+  openPgBossQueue,
+  openPostgresStore,
+  type RunQueue,
+  type ServerField,
+  type Store,
+} from "#runtime";
 import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
@@ -18,6 +28,8 @@ interface ServeFlags {
   readonly metricsToken?: string;
   readonly data?: string;
   readonly store?: string;
+  readonly queue?: string;
+  readonly worker?: boolean;
   readonly config?: string | boolean;
   readonly backend?: readonly string[];
   readonly target?: readonly string[];
@@ -38,6 +50,8 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .option("--metrics-token <text>", "token for /metrics (better: MILLRACE_METRICS_TOKEN)")
     .option("--data <folder>", "where threads and runs are kept (default: the user's data folder)")
     .addOption(new Option("--store <url>", "keep them in Postgres instead (better: MILLRACE_STORE)").conflicts("data"))
+    .option("--queue <where>", "share the runs with other nodes: pg-boss, or redis://… (better: MILLRACE_QUEUE)")
+    .option("--no-worker", "with --queue: leave the work on runs to other nodes")
     .option("-b, --backend <backend>", "who may be asked; may be repeated, the first is the default (offline)", addText)
     .addOption(new Option("--target <name>", "the same as --backend").argParser(addText))
     .option("--allow-host <name...>", "host names under which the server is reached")
@@ -51,12 +65,20 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
 /** Serves until Ctrl-C. The address goes to stdout, for scripts; the log goes to stderr, one JSON object per line. */
 async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   const setting = await readSetting(flags, io);
-  const { store, kept } = await openPlace(flags, io);
+  const { store, kept, url: storeUrl } = await openPlace(flags, io);
+  let queue: RunQueue | undefined;
   try {
+    queue = await openQueue(flags.queue ?? io.world.env["MILLRACE_QUEUE"], storeUrl);
     // Loaded here: the other commands need no server.
     const { createServer, logLine } = await import("#server");
     const log = (record: LogRecord): void => io.err.write(logLine(record));
-    const server = createServer({ ...setting, store, world: io.world, log });
+    const server = createServer({
+      ...setting,
+      store,
+      ...(queue !== undefined && { queue, worker: flags.worker ?? true }),
+      world: io.world,
+      log,
+    });
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
     io.out.write(`${url}\n`);
     // A person at a terminal needs instructions; a program reads the line above.
@@ -65,8 +87,20 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     warnOfTargets(setting, log, io);
     return await untilInterrupted(server, io);
   } finally {
+    await queue?.close();
     await store.close();
   }
+}
+
+/** The queue that nodes share. pg-boss keeps it in the database of the store. */
+async function openQueue(where: string | undefined, storeUrl: string | undefined): Promise<RunQueue | undefined> {
+  if (where === undefined || where === "") return undefined;
+  if (storeUrl === undefined) {
+    throw new StartError("invalid-config", "--queue needs a store that nodes can share: --store postgres://…");
+  }
+  if (where === "pg-boss") return openPgBossQueue(storeUrl);
+  if (/^rediss?:/u.test(where)) return openBullMqQueue(where);
+  throw new StartError("invalid-config", "--queue must be pg-boss or an address that begins with redis://.");
 }
 
 /** Logs which targets cannot answer, and what they need. They are offered all the same: a host may be down briefly. */
@@ -145,18 +179,26 @@ async function readSetting(flags: ServeFlags, io: CommandIo): Promise<Setting> {
   };
 }
 
-/** The store of the server, and where it is in words. */
-async function openPlace({ store: url, data }: ServeFlags, io: CommandIo): Promise<{ store: Store; kept: string }> {
+interface Place {
+  readonly store: Store;
+  /** Where it is, in words. */
+  readonly kept: string;
+  /** The address of a store that nodes can share. */
+  readonly url: string | undefined;
+}
+
+/** The store of the server. */
+async function openPlace({ store: url, data }: ServeFlags, io: CommandIo): Promise<Place> {
   const chosen = url ?? (data === undefined ? io.world.env["MILLRACE_STORE"] || undefined : undefined);
   if (chosen !== undefined) {
     const store = await openPostgresStore(chosen).catch((error: unknown) => {
       throw new StartError("invalid-config", describeThrown(error), { cause: error });
     });
-    return { store, kept: "Postgres" };
+    return { store, kept: "Postgres", url: chosen };
   }
   const folder = dataFolder(data, io);
   const store = await openData(folder);
-  return { store, kept: plainText(folder) };
+  return { store, kept: plainText(folder), url: undefined };
 }
 
 function dataFolder(given: string | undefined, io: CommandIo): string {

@@ -1,0 +1,279 @@
+import { describeThrown } from "#domain";
+import {
+  closeInterruptedRun,
+  isQueueError,
+  isStoreError,
+  type RunQueue,
+  type Store,
+  type StoredRun,
+  type TakenJob,
+} from "#sessions";
+import { type NodeRunOptions, type RunAtWork, workOnRun } from "./node-run.ts";
+import { waitsOf } from "./waiting-runs.ts";
+
+/** A store in which runs can be claimed. */
+export type ClaimingStore = Store & Required<Pick<Store, "claim" | "extendClaim" | "releaseClaim">>;
+
+/** How often a worker says that it is at work on a run, and finds out whether it still is. */
+const EXTEND_MS = 2000;
+
+/** A claim that was extended more recently than this is that of a worker that lives. */
+export const FRESH_MS = 15_000;
+
+/** How often stored answers are looked for while a call is open. */
+const ANSWERS_MS = 1000;
+
+/** The pause before something that failed is tried again. */
+const RETRY_MS = 1000;
+
+/** How long a suspended run may take to store where it stands. */
+const SUSPEND_MS = 5000;
+
+export interface WorkerOptions extends NodeRunOptions {
+  readonly store: ClaimingStore;
+  readonly queue: RunQueue;
+  /** The name of this node in claims. */
+  readonly name: string;
+  readonly kinds: () => Promise<readonly string[]>;
+  /** The kind of a run. */
+  readonly kindOf: (stored: StoredRun) => Promise<string>;
+}
+
+/** Works on the runs that it takes from the queue. */
+export class NodeWorker {
+  readonly atWork = new Map<string, RunAtWork>();
+  handOvers = 0;
+  lostClaims = 0;
+  private readonly _options: WorkerOptions;
+  private readonly _jobs = new Set<Promise<void>>();
+  private readonly _stopTaking = new AbortController();
+  private readonly _leaving = new AbortController();
+  private readonly _giveUp = new AbortController();
+  private _loop: Promise<void> | undefined;
+  private _stopAnswers: () => void = () => undefined;
+
+  constructor(options: WorkerOptions) {
+    this._options = options;
+  }
+
+  start(): void {
+    this._loop ??= this._takeAll();
+    this._lookForAnswers();
+  }
+
+  /** Takes no more, lets runs finish for a while, and leaves the rest to other nodes. */
+  async close(graceMs: number): Promise<void> {
+    this._stopTaking.abort();
+    await this._within(graceMs);
+    this._leaving.abort();
+    await this._within(SUSPEND_MS);
+    this._giveUp.abort();
+    await Promise.all(this._jobs);
+    this._stopAnswers();
+  }
+
+  private async _within(ms: number): Promise<void> {
+    let stop: (() => void) | undefined;
+    const late = new Promise<void>((resolve) => {
+      stop = this._options.settings.world.clock.after(ms, resolve);
+    });
+    await Promise.race([Promise.all([this._loop, ...this._jobs]), late]);
+    stop?.();
+  }
+
+  private async _takeAll(): Promise<void> {
+    const { queue, settings, write } = this._options;
+    const { signal } = this._stopTaking;
+    while (!signal.aborted) {
+      try {
+        const job = await queue.take({ kinds: await this._options.kinds(), signal });
+        if (job !== undefined) this._begin(job);
+        if (this._jobs.size >= settings.limits.runs) await Promise.race(this._jobs);
+      } catch (error) {
+        write("warn", "queue-failed", { message: describeThrown(error) });
+        await this._pause(RETRY_MS, signal);
+      }
+    }
+  }
+
+  private _begin(job: TakenJob): void {
+    const work = this._work(job)
+      .catch((error: unknown) => {
+        this._options.write("error", "job-failed", { runId: job.runId, message: describeThrown(error) });
+      })
+      .finally(() => this._jobs.delete(work));
+    this._jobs.add(work);
+  }
+
+  private async _work(job: TakenJob): Promise<void> {
+    const { store, settings } = this._options;
+    const stored = await this._insist(() => findUnfinished(store, job.runId));
+    if (stored === undefined || !(await this._insist(() => this._isDue(stored)))) return this._end(job, "finish");
+    const { claim } = stored;
+    if (claim !== undefined && !job.isHandOver && settings.world.clock.now() - claim.at < FRESH_MS) {
+      // Its worker lives, though the queue knows nothing of it any more.
+      await this._pause(RETRY_MS, this._stopTaking.signal);
+      return this._end(job, "giveBack");
+    }
+    const epoch = await this._claim(stored);
+    if (epoch === undefined) return this._end(job, "finish");
+    if (claim !== undefined) this.handOvers += 1;
+    if (await this._carryOut(job, stored, epoch)) return this._end(job, "finish");
+    await this._insist(() => store.releaseClaim({ runId: job.runId, epoch }));
+    const left = await this._insist(() => findUnfinished(store, job.runId));
+    const isDone = left === undefined || left.isWaiting === true;
+    if (left !== undefined && isDone) await this._insist(() => this._isDue(left));
+    if (left !== undefined && isDone && (await this._insist(() => this._hasAnswer(left)))) {
+      const kind = await this._options.kindOf(left);
+      await this._insist(() => this._options.queue.add({ runId: left.id, kind }));
+    }
+    return this._end(job, isDone ? "finish" : "giveBack");
+  }
+
+  /** `true`: the run is over here, because another node has it. */
+  private async _carryOut(job: TakenJob, stored: StoredRun, epoch: number): Promise<boolean> {
+    const { store, settings, name, write } = this._options;
+    const lost = new AbortController();
+    const lose = (): void => {
+      if (!lost.signal.aborted && !this._giveUp.signal.aborted) this.lostClaims += 1;
+      lost.abort();
+    };
+    job.lost.addEventListener("abort", lose);
+    this._giveUp.signal.addEventListener("abort", lose);
+    if (job.lost.aborted) lose();
+    const stopExtending = this._extend(stored.id, epoch, lose);
+    try {
+      await workOnRun(this._options, stored, {
+        epoch,
+        lost: lost.signal,
+        leaving: this._leaving.signal,
+        onStart: (atWork) => this.atWork.set(stored.id, atWork),
+      });
+    } catch (error) {
+      const message = describeThrown(error);
+      write("warn", "run-not-resumed", { runId: stored.id, message });
+      const why = `The run could not be continued: ${message}.`;
+      const held = { ...stored, claim: { epoch, worker: name, at: 0 } };
+      if (!lost.signal.aborted) await closeInterruptedRun(store, held, settings.world.clock, why, "interrupted", name);
+    } finally {
+      this.atWork.delete(stored.id);
+      stopExtending();
+      job.lost.removeEventListener("abort", lose);
+      this._giveUp.signal.removeEventListener("abort", lose);
+    }
+    return lost.signal.aborted && !this._giveUp.signal.aborted;
+  }
+
+  /** Whether there is something to do for the run now. If it waits for a time, it is added for then. */
+  private async _isDue(stored: StoredRun): Promise<boolean> {
+    if (stored.isWaiting !== true) return true;
+    const { wakeAt } = stored;
+    if (await this._hasAnswer(stored)) return true;
+    if (wakeAt === undefined) return false;
+    if (wakeAt <= this._options.settings.world.clock.now()) return true;
+    const kind = await this._options.kindOf(stored);
+    await this._options.queue.add({ runId: stored.id, kind, notBefore: wakeAt });
+    return false;
+  }
+
+  private async _hasAnswer(stored: StoredRun): Promise<boolean> {
+    const { store } = this._options;
+    const answers = await store.listAnswers(stored.id);
+    if (answers.length === 0) return false;
+    const calls = await waitsOf(store, stored);
+    return answers.some(({ callId }) => calls.some((call) => call.callId === callId));
+  }
+
+  /** `undefined`: another one was faster, or the run is over. */
+  private async _claim({ id, claim }: StoredRun): Promise<number | undefined> {
+    const { store, name, settings } = this._options;
+    const seen = claim?.epoch ?? 0;
+    try {
+      return await this._insist(() => store.claim(id, { worker: name, at: settings.world.clock.now(), seen }));
+    } catch (error) {
+      if (isStoreError(error)) return undefined;
+      throw error;
+    }
+  }
+
+  private _extend(runId: string, epoch: number, lose: () => void): () => void {
+    const { store, settings } = this._options;
+    const { clock } = settings.world;
+    let stop: (() => void) | undefined;
+    let isOver = false;
+    const later = (): void => {
+      stop = clock.after(EXTEND_MS, () => {
+        store.extendClaim({ runId, epoch, at: clock.now() }).catch((error: unknown) => {
+          if (isStoreError(error) && error.code === "claim-lost") lose();
+        });
+        if (!isOver) later();
+      });
+    };
+    later();
+    return () => {
+      isOver = true;
+      stop?.();
+    };
+  }
+
+  /** Gives runs the answers that came in through other nodes. */
+  private _lookForAnswers(): void {
+    this._stopAnswers = this._options.settings.world.clock.after(ANSWERS_MS, () => {
+      const looks = [...this.atWork].map(([runId, atWork]) => this._passAnswers(runId, atWork));
+      Promise.allSettled(looks).then(
+        () => this._giveUp.signal.aborted || this._lookForAnswers(),
+        () => undefined,
+      );
+    });
+  }
+
+  private async _passAnswers(runId: string, { run, openCalls, answered }: RunAtWork): Promise<void> {
+    if (openCalls.size === 0) return;
+    for (const { callId, decision, result } of await this._options.store.listAnswers(runId)) {
+      if (answered.has(callId)) continue;
+      if (decision !== undefined && run.answer(callId, decision)) answered.add(callId);
+      else if (result !== undefined && run.giveResult(callId, result)) answered.add(callId);
+    }
+  }
+
+  /** The queue hears of it as soon as it can. */
+  private async _end(job: TakenJob, how: "finish" | "giveBack"): Promise<void> {
+    await this._insist(() => (how === "finish" ? job.finish() : job.giveBack()));
+  }
+
+  /** Tries until the store and the queue answer. */
+  private async _insist<Value>(act: () => Promise<Value>): Promise<Value> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (this._giveUp.signal.aborted || !isAway(error)) throw error;
+        await this._pause(RETRY_MS, this._giveUp.signal);
+      }
+    }
+  }
+
+  private _pause(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const end = (): void => {
+        takeBack();
+        signal.removeEventListener("abort", end);
+        resolve();
+      };
+      const takeBack = this._options.settings.world.clock.after(ms, end);
+      if (signal.aborted) end();
+      else signal.addEventListener("abort", end);
+    });
+  }
+}
+
+/** A run by its id, whoever it belongs to. */
+async function findUnfinished(store: Store, runId: string): Promise<StoredRun | undefined> {
+  return (await store.listRuns({ isOver: false })).find(({ id }) => id === runId);
+}
+
+function isAway(error: unknown): boolean {
+  return (
+    (isStoreError(error) && error.code === "store-failed") || (isQueueError(error) && error.code === "queue-failed")
+  );
+}
