@@ -25,6 +25,7 @@ function findEntries() {
     "runtime/queues/in-process",
     "runtime/queues/pg-boss",
     "runtime/stores/memory",
+    "runtime/stores/postgres",
     "runtime/stores/sqlite",
     "sessions/stores/sqlite/worker/index",
     "transports/worker-thread/index",

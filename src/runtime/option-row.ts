@@ -72,6 +72,10 @@ export const unlessGiven = (option: string): Condition =>
     valueAt(options, option.split(".")) === undefined ? undefined : `${option} is given too, and takes precedence`,
   );
 
+/** What a backend reports is known after its first reply, so the warning comes then, also with `strict`. */
+const WHERE_REPORTED = onlyIf("where it is reported; a warning otherwise", () => undefined);
+export const REPORTED: Row = { models: WHERE_REPORTED, agents: WHERE_REPORTED, "claude-code": "works" };
+
 /** A row of `CLAUDE_CODE_ROWS`. */
 export function forCli(cell: Support = "works"): Row {
   return { models: "this run does not use Claude Code", agents: "it is not Claude Code", "claude-code": cell };

@@ -2,7 +2,17 @@ import type { ModelBackend } from "#backends";
 import type { PermissionRules } from "#policy";
 import type { TelemetryOptions } from "#sinks";
 import { numberedThinking } from "./numbered-thinking.ts";
-import { byName, type Condition, forCli, onlyIf, type Row, type Rows, unlessGiven, WORKS } from "./option-row.ts";
+import {
+  byName,
+  type Condition,
+  forCli,
+  onlyIf,
+  REPORTED,
+  type Row,
+  type Rows,
+  unlessGiven,
+  WORKS,
+} from "./option-row.ts";
 import {
   type Limits,
   PROVIDER_NAMES,
@@ -54,10 +64,6 @@ const forProvider = (name: ProviderName): Row => ({
 
 /** Not reported elsewhere: a configuration applies to runs with and without a store, and without one nothing parks. */
 const IN_A_STORE = onlyIf("for runs in a store", () => undefined);
-
-/** What a backend reports is known after its first reply, so the warning comes then, also with `strict`. */
-const WHERE_REPORTED = onlyIf("where it is reported; a warning otherwise", () => undefined);
-const REPORTED: Row = { models: WHERE_REPORTED, agents: WHERE_REPORTED, "claude-code": "works" };
 
 const LIMIT_ROWS: Rows<Limits, "limits."> = {
   "limits.turns": { ...WORKS, command: NOT_REACHED },

@@ -1,4 +1,4 @@
-import { describeThrown, type Message, StartError } from "#domain";
+import { describeThrown, type Message } from "#domain";
 import { findSingleAgent, type RunOptions } from "#runtime";
 import {
   ANY_KIND,
@@ -7,7 +7,6 @@ import {
   LOCAL_TENANT,
   type QueueCounts,
   type RunQueue,
-  type Store,
   type StoredAnswer,
   type StoredRun,
   type StoredThread,
@@ -16,9 +15,10 @@ import {
 import { ApiError } from "./api-error.ts";
 import type { GivenAnswer, LiveRuns } from "./live-runs.ts";
 import type { NodeRunOptions } from "./node-run.ts";
-import { type ClaimingStore, FRESH_MS, NodeWorker } from "./node-worker.ts";
+import { requireClaims } from "./claims.ts";
+import { FRESH_MS, NodeWorker } from "./node-worker.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
-import { waitsOf } from "./waiting-runs.ts";
+import { hasOpenCall, waitsOf } from "./waiting-runs.ts";
 import type { Readiness } from "./readiness.ts";
 import { runActive } from "./run-rules.ts";
 
@@ -242,25 +242,4 @@ function kindOfTarget(target: string, settings: Settings): string {
   }
   const name = typeof backend === "string" ? backend.split(/[/:]/)[0] : target;
   return (name ?? target).replaceAll(/[^\w-]/g, "_").slice(0, 64);
-}
-
-function requireClaims(store: Store): ClaimingStore {
-  const { claim, extendClaim, releaseClaim } = store;
-  if (claim !== undefined && extendClaim !== undefined && releaseClaim !== undefined) return store as ClaimingStore;
-  throw new StartError("invalid-option", "With a queue, the store must have claims, as that in Postgres has.");
-}
-
-/** Whether a run at work has a call with this id that has no result yet. */
-async function hasOpenCall(store: Store, runId: string, callId: string): Promise<boolean> {
-  let isOpen = false;
-  for (let after = -1; ; ) {
-    const events = await store.read(runId, { after, limit: 512, maxCharacters: 1_048_576 });
-    const last = events.at(-1);
-    if (last === undefined) return isOpen;
-    for (const event of events) {
-      if (event.type === "tool-call" && event.callId === callId) isOpen = true;
-      if (event.type === "tool-result" && event.callId === callId) isOpen = false;
-    }
-    after = last.seq;
-  }
 }

@@ -8,14 +8,9 @@ import {
   type StoredRun,
   type TakenJob,
 } from "#sessions";
+import { type ClaimingStore, holdClaim } from "./claims.ts";
 import { type NodeRunOptions, type RunAtWork, workOnRun } from "./node-run.ts";
-import { waitsOf } from "./waiting-runs.ts";
-
-/** A store in which runs can be claimed. */
-export type ClaimingStore = Store & Required<Pick<Store, "claim" | "extendClaim" | "releaseClaim">>;
-
-/** How often a worker says that it is at work on a run, and finds out whether it still is. */
-const EXTEND_MS = 2000;
+import { hasNewAnswer } from "./waiting-runs.ts";
 
 /** A claim that was extended more recently than this is that of a worker that lives. */
 export const FRESH_MS = 15_000;
@@ -123,7 +118,7 @@ export class NodeWorker {
     const left = await this._insist(() => findUnfinished(store, job.runId));
     const isDone = left === undefined || left.isWaiting === true;
     if (left !== undefined && isDone) await this._insist(() => this._isDue(left));
-    if (left !== undefined && isDone && (await this._insist(() => this._hasAnswer(left)))) {
+    if (left !== undefined && isDone && (await this._insist(() => hasNewAnswer(store, left)))) {
       const kind = await this._options.kindOf(left);
       await this._insist(() => this._options.queue.add({ runId: left.id, kind }));
     }
@@ -141,7 +136,7 @@ export class NodeWorker {
     job.lost.addEventListener("abort", lose);
     this._giveUp.signal.addEventListener("abort", lose);
     if (job.lost.aborted) lose();
-    const stopExtending = this._extend(stored.id, epoch, lose);
+    const stopExtending = holdClaim({ store, clock: settings.world.clock, runId: stored.id, epoch }, lose);
     try {
       await workOnRun(this._options, stored, {
         epoch,
@@ -167,21 +162,14 @@ export class NodeWorker {
   /** Whether there is something to do for the run now. If it waits for a time, it is added for then. */
   private async _isDue(stored: StoredRun): Promise<boolean> {
     if (stored.isWaiting !== true) return true;
+    const { store } = this._options;
     const { wakeAt } = stored;
-    if (await this._hasAnswer(stored)) return true;
+    if (await hasNewAnswer(store, stored)) return true;
     if (wakeAt === undefined) return false;
     if (wakeAt <= this._options.settings.world.clock.now()) return true;
     const kind = await this._options.kindOf(stored);
     await this._options.queue.add({ runId: stored.id, kind, notBefore: wakeAt });
     return false;
-  }
-
-  private async _hasAnswer(stored: StoredRun): Promise<boolean> {
-    const { store } = this._options;
-    const answers = await store.listAnswers(stored.id);
-    if (answers.length === 0) return false;
-    const calls = await waitsOf(store, stored);
-    return answers.some(({ callId }) => calls.some((call) => call.callId === callId));
   }
 
   /** `undefined`: another one was faster, or the run is over. */
@@ -194,26 +182,6 @@ export class NodeWorker {
       if (isStoreError(error)) return undefined;
       throw error;
     }
-  }
-
-  private _extend(runId: string, epoch: number, lose: () => void): () => void {
-    const { store, settings } = this._options;
-    const { clock } = settings.world;
-    let stop: (() => void) | undefined;
-    let isOver = false;
-    const later = (): void => {
-      stop = clock.after(EXTEND_MS, () => {
-        store.extendClaim({ runId, epoch, at: clock.now() }).catch((error: unknown) => {
-          if (isStoreError(error) && error.code === "claim-lost") lose();
-        });
-        if (!isOver) later();
-      });
-    };
-    later();
-    return () => {
-      isOver = true;
-      stop?.();
-    };
   }
 
   /** Gives runs the answers that came in through other nodes. */

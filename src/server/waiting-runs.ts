@@ -18,6 +18,21 @@ export async function waitsForResult(store: Store, run: StoredRun, callId: strin
   return (await waitsOf(store, run)).some((wait) => wait.callId === callId && wait.for !== "answer");
 }
 
+/** Whether a run at work has a call with this id that has no result yet. */
+export async function hasOpenCall(store: Store, runId: string, callId: string): Promise<boolean> {
+  let isOpen = false;
+  for (let after = -1; ; ) {
+    const events = await store.read(runId, { after, limit: 512, maxCharacters: 1_048_576 });
+    const last = events.at(-1);
+    if (last === undefined) return isOpen;
+    for (const event of events) {
+      if (event.type === "tool-call" && event.callId === callId) isOpen = true;
+      if (event.type === "tool-result" && event.callId === callId) isOpen = false;
+    }
+    after = last.seq;
+  }
+}
+
 /** Whether something that a waiting run waits for was stored. Answers that it has used are stored as well. */
 export async function hasNewAnswer(store: Store, run: StoredRun): Promise<boolean> {
   const waits = await waitsOf(store, run);
