@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { compare, compareIn, documentScorers, errorScenarios, sectionCompleteness } from "#compare";
+import { describeThrown } from "#domain";
 import { createEmulator } from "#emulator";
 import {
   createDeclarativeFormat,
@@ -57,6 +58,8 @@ import { buildArgv, claudeCode, query, withQuery } from "../../src/runtime/claud
 import { resumeRun, runStored } from "../../src/runtime/durable.ts";
 import { google } from "../../src/runtime/google.ts";
 import { openai } from "../../src/runtime/openai.ts";
+import { openQueue as openBullMq } from "../../src/runtime/queues/bullmq.ts";
+import { openQueue as openPgBoss } from "../../src/runtime/queues/pg-boss.ts";
 import { createMemoryStore } from "../../src/runtime/stores/memory.ts";
 import { openStore as openPostgres } from "../../src/runtime/stores/postgres.ts";
 import { createTestWorld } from "./model-backends.ts";
@@ -162,6 +165,11 @@ const CALLS: Readonly<Record<string, Call>> = {
   "createEmulator(options)": of(createEmulator, { script: { rules: [{}] } }),
   "Emulator.listen(options)": of((options) => emulator.listen(options)),
   "openStore(options)": of((options) => openPostgres("postgres://127.0.0.1:1/none", options)),
+  "openQueue(options)": of(async (options) => {
+    const both = [openPgBoss("postgres://127.0.0.1:1/none", options), openBullMq("redis://127.0.0.1:1", options)];
+    const said = await Promise.all(both.map((opened) => opened.then(() => "", describeThrown)));
+    throw new Error(said.join(" "));
+  }),
   "resultLink(options)": of(resultLink, {
     url: "https://agents.example",
     key: "k".repeat(32),
@@ -196,6 +204,9 @@ const NOT_OPTIONS: Readonly<Record<string, string>> = {
   "ToolContext.artifact(artifact)": "what a tool has made, in the words of its caller",
   "logLine(record)": "a record of the server",
   "StoreError(details)": "what a store knows of its failure",
+  "QueueError(details)": "what a queue knows of its failure",
+  "RunQueue.take(wanted)": "a contract: servers call it",
+  "InProcessQueue.take(wanted)": "the same",
   "errorToString(error)": "an error",
   "isTerminal(error)": "an error",
   "writeHtmlReport(report)": "a report",
@@ -231,7 +242,7 @@ const NOT_OPTIONS: Readonly<Record<string, string>> = {
 };
 
 /** Objects within options that are data, by the end of their path. */
-const NOT_NAMES = [/^messages\.\[\]/, /^files$/, /^replay$/];
+const NOT_NAMES = [/^messages\.\[\]/, /^files$/, /^replay$/, /^queue$/];
 
 const places = walkOptions();
 const calls = [...new Set(places.map(({ call }) => call))];

@@ -59,7 +59,8 @@ describe.each(DRIVERS)("runs that outlive their process, on $name", (driver) => 
     await store.close();
     const raw = driver.open(join(folder, "millrace.sqlite"));
     raw.exec("DROP TABLE answers; DROP TABLE files");
-    for (const column of ["settings", "parked_seq", "wake_at"]) raw.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
+    const columns = ["settings", "parked_seq", "wake_at", "epoch", "worker", "claimed_at"];
+    for (const column of columns) raw.exec(`ALTER TABLE runs DROP COLUMN ${column}`);
     raw.exec("PRAGMA user_version = 4");
     raw.close();
     const again = await openStore(folder, driver);
@@ -72,7 +73,7 @@ describe.each(DRIVERS)("runs that outlive their process, on $name", (driver) => 
     ]);
     await again.close();
     const version = driver.open(join(folder, "millrace.sqlite"));
-    expect(version.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 5 });
+    expect(version.prepare("PRAGMA user_version").get()).toMatchObject({ user_version: 6 });
     version.close();
   });
 
