@@ -36,7 +36,7 @@ const NOTHING_THERE: ReadonlySet<unknown> = new Set([
 ]);
 
 /** @throws StartError if git may be able to read there what we could not: a command would then stay enabled. */
-function requireMissing(path: string, error: unknown): void {
+export function requireMissing(path: string, error: unknown): void {
   if (NOTHING_THERE.has((error as { readonly code?: unknown } | null)?.code)) return;
   throw new StartError(
     "invalid-config",

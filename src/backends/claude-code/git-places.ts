@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from "node:path";
 import { type FileSystem, StartError } from "#domain";
-import { exists, readText } from "./git-files.ts";
+import { exists, readText, requireMissing } from "./git-files.ts";
 
 /** A repository: its git folder, and the top of its working tree. */
 export interface GitPlace {
@@ -34,8 +34,9 @@ export async function findGitPlaces(folder: string, files: FileSystem): Promise<
 export async function realPlace(path: string, files: FileSystem): Promise<string> {
   try {
     return await files.realPath(path);
-  } catch {
-    // Nothing is there, for git neither.
+  } catch (error) {
+    // Otherwise nothing is there, for git neither.
+    requireMissing(path, error);
     return path;
   }
 }

@@ -28,10 +28,7 @@ export class QueueError extends Error {
  * Whether a value is a `QueueError`. Unlike `instanceof`, this also works when two copies of the package are loaded.
  *
  * @example
- * await queue.add({ runId: "run-1" }).catch((error: unknown) => {
- *   if (isQueueError(error) && error.code === "queue-failed") return tryLater()
- *   throw error
- * })
+ * const isAway = (error: unknown) => isQueueError(error) && error.code === "queue-failed"
  */
 export function isQueueError(value: unknown): value is QueueError {
   return typeof value === "object" && value !== null && QUEUE_ERROR in value;
