@@ -153,10 +153,12 @@ function readLink(line: Line, at: number, bracket: number): Span | "open" | unde
   const close = findClosing(text, middle + 1, limit, "(", ")");
   if (close === undefined || close + 1 >= at + MAX_SPAN) return "open";
   const label = text.slice(bracket + 1, middle);
-  const [address = ""] = text
+  const [address = "", title = ""] = text
     .slice(middle + 2, close)
     .trim()
-    .split(/\s/, 1);
+    .split(/\s+(.*)/s, 2);
+  // Something else than a title after the address: it is no link, and nothing of it may be left out.
+  if (title !== "" && !/^["'(]/.test(title)) return undefined;
   const target = address === label || address === "" ? "" : palette.dim(` (${address})`);
   return { shown: palette.underline(renderInline(label, palette)) + target, end: close + 1 };
 }
