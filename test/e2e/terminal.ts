@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
+import { onTestFailed, onTestFinished } from "vitest";
 import { ROOT } from "../../scripts/set-up.mjs";
 
 /** Part of every Debian system; without it there is no terminal to test in. */
@@ -37,6 +37,10 @@ export function openTerminal(args: readonly string[], options: TerminalOptions =
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   let screen = "";
+  let awaited = "";
+  onTestFailed(
+    () => void process.stderr.write(`The terminal, which waited for ${JSON.stringify(awaited)}:\n${screen}\n`),
+  );
   let from = 0;
   let isOver = false;
   const waiting = new Set<() => void>();
@@ -62,6 +66,7 @@ export function openTerminal(args: readonly string[], options: TerminalOptions =
     screen: () => screen,
     seen: (text) =>
       new Promise((resolve, reject) => {
+        awaited = text;
         const check = (): void => {
           const at = screen.indexOf(text, from);
           if (at !== -1) {
