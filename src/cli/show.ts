@@ -53,6 +53,8 @@ export interface ShowMore {
   readonly isOneOfMany?: boolean;
   /** The events up to this number are of an earlier process: only questions that are still open are asked. */
   readonly past?: number;
+  /** Whether the event with this number is kept. A question is asked as soon as it is, so that it survives the process. */
+  readonly isStored?: ((seq: number) => Promise<boolean>) | undefined;
   /** What an interrupt does; by default it aborts the run. */
   readonly stop?: (signal: Interrupt) => void;
 }
@@ -68,7 +70,7 @@ export async function show(run: DisplayedRun, flags: ShowFlags, io: CommandIo, m
   let left = false;
   let wasCut = false;
   const findQuestion = createQuestionFinder(more.past ?? -1);
-  const { stop = () => ignore(run.abort("interrupted")) } = more;
+  const { stop = () => ignore(run.abort("interrupted")), isStored = () => true } = more;
   const release = io.onInterrupt((signal) => {
     release();
     wasCut = io.cut();
@@ -79,7 +81,9 @@ export async function show(run: DisplayedRun, flags: ShowFlags, io: CommandIo, m
     for await (const event of run) {
       sink.accept(event);
       const question = findQuestion(event);
-      if (question !== undefined && run.answer !== undefined) answer(run, question, ask, questions.signal);
+      if (question !== undefined && run.answer !== undefined) {
+        ignore(answer(run, question, { ask, isStored, signal: questions.signal }));
+      }
       const room = io.out.room() ?? sink.room?.();
       if (room !== undefined) await room;
       if (io.out.isGone && !left) {
@@ -134,16 +138,24 @@ export function createQuestionFinder(past: number): (event: AgentEvent) => (Perm
 }
 
 /** Asks a person without blocking the reading of events: other calls may continue meanwhile. */
-function answer(
+async function answer(
   run: DisplayedRun,
-  { callId, name, input, agent, runId, reason }: PermissionItem,
-  ask: ReturnType<typeof createTerminalAsk>,
-  signal: AbortSignal,
-): void {
-  ask({ name, input, agent, runId, reason, signal }).then(
-    (decision) => run.answer?.(callId, decision),
-    (error: unknown) => run.answer?.(callId, { allow: false, reason: describeThrown(error) }),
-  );
+  { seq, callId, name, input, agent, runId, reason }: PermissionItem & AgentEvent,
+  { ask, isStored, signal }: Asking,
+): Promise<void> {
+  // The run ends if it cannot be stored.
+  if (!(await isStored(seq))) return;
+  try {
+    run.answer?.(callId, await ask({ name, input, agent, runId, reason, signal }));
+  } catch (error) {
+    run.answer?.(callId, { allow: false, reason: describeThrown(error) });
+  }
+}
+
+interface Asking {
+  readonly ask: ReturnType<typeof createTerminalAsk>;
+  readonly isStored: (seq: number) => boolean | Promise<boolean>;
+  readonly signal: AbortSignal;
 }
 
 function createSinks(flags: ShowFlags, io: CommandIo, { formatted }: ShowMore): Sink {
@@ -210,7 +222,7 @@ function exitCodeOf(result: RunResult): number {
   return SETUP_CODES.has(result.error?.code ?? "") ? EXIT.setup : EXIT.failed;
 }
 
-/** An abort never rejects; it ends the loop. */
-function ignore(aborting: Promise<void>): void {
-  aborting.catch(() => undefined);
+/** Neither an abort nor an answer rejects. */
+function ignore(settled: Promise<void>): void {
+  settled.catch(() => undefined);
 }

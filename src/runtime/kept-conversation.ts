@@ -1,4 +1,4 @@
-import type { Run } from "#run";
+import { type Run, StoredMark } from "#run";
 import { type Message, StartError } from "#domain";
 import { CHAT_TENANT, type Store, type StoredThread, titleOf } from "#sessions";
 import { checkOptions } from "./check-options.ts";
@@ -21,6 +21,8 @@ export interface KeptConversation {
   /** Continues the unfinished run from its log. */
   takeUp(): Promise<Run<unknown>>;
   send(text: string): Promise<Run<unknown>>;
+  /** Whether the event with this number of the active run is stored. Resolves when that is known. */
+  isStored(seq: number): Promise<boolean>;
   /** From the next message on. Rejects with a `StartError` if the model is not available. */
   setModel(model: string): Promise<void>;
   /** The next message begins another conversation. */
@@ -72,6 +74,7 @@ export async function openKeptConversation({
   let current = target;
   let agent: KeptAgent | undefined;
   let active: Run<unknown> | undefined;
+  let stored = new StoredMark();
 
   /** A person at a terminal may take any time to answer, so the run keeps its process. */
   const place: Omit<StoredPlace, "thread"> = { suspend: leaving.signal, parkMs: Number.POSITIVE_INFINITY };
@@ -114,7 +117,8 @@ export async function openKeptConversation({
     async takeUp() {
       const options = { ...optionsFor(undefined), target: current };
       const tenant = { tenant: CHAT_TENANT };
-      return follow(await resumeStored(store, thread?.runId ?? "", options, world, { ...place, thread: tenant }));
+      const within = { ...place, stored, thread: tenant };
+      return follow(await resumeStored(store, thread?.runId ?? "", options, world, within));
     },
     async send(text) {
       // The thread takes another message when the last run is stored.
@@ -131,13 +135,16 @@ export async function openKeptConversation({
       if (sole?.canWait === true) agent ??= sole.keep();
       const options = sole?.hasSessions === true || messages.length === 0 ? optionsFor(session) : optionsFor(undefined);
       const conversations = agent?.conversations;
+      stored = new StoredMark();
       const within = {
         ...place,
+        stored,
         ...(conversations && { conversations }),
         thread: { id, tenant: CHAT_TENANT, messages },
       };
       return follow(startStored(store, current, [input], options, world, within));
     },
+    isStored: (seq) => stored.reached(seq),
     async setModel(model) {
       const { legs, start } = planned(current, given, world);
       const leg = legs.find((one) => one.agent === start) ?? legs[0];

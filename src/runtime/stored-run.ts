@@ -81,6 +81,8 @@ export interface StoredPlace extends Pick<RunEnvironment, "conversations" | "sus
     /** What was said in it so far. */
     readonly messages: readonly Message[];
   };
+  /** Advanced as far as the run is stored. */
+  readonly stored?: StoredMark;
 }
 
 /** `runStored` with its seams passed in. */
@@ -90,11 +92,10 @@ export function startStored(
   input: RunInput,
   options: StoredRunOptions,
   world: World,
-  { thread, ...more }: StoredPlace = {},
+  { thread, stored = new StoredMark(), ...more }: StoredPlace = {},
 ): Run<unknown> {
   checkOptionNames(options, STORED_NAMES, "runStored");
   const messages = readInput(input);
-  const stored = new StoredMark();
   const shown = coverValue([target, options], world, messages);
   // The run exists before it is stored: its id is the key in the store.
   let begin: (created: Promise<void>) => void = () => undefined;
@@ -123,7 +124,11 @@ export async function resumeStored(
   runId: string,
   options: ResumeOptions,
   world: World,
-  { thread, ...more }: Omit<StoredPlace, "thread"> & { readonly thread?: Pick<StoredThread, "tenant"> } = {},
+  {
+    thread,
+    stored = new StoredMark(),
+    ...more
+  }: Omit<StoredPlace, "thread"> & { readonly thread?: Pick<StoredThread, "tenant"> } = {},
 ): Promise<Run<unknown>> {
   checkOptionNames(options, [...STORED_NAMES, "target"], "resumeRun");
   const { target, ...runOptions } = options;
@@ -132,7 +137,6 @@ export async function resumeStored(
   if (found === undefined) throw refused(runId, "there is no such run in this store");
   if (found.isOver) throw refused(runId, "it is over");
   const resumed = await readRun(store, found);
-  const stored = new StoredMark();
   const surroundings = { ...more, resumed, ...surroundingsOf(stored, store) };
   const run = startRun(target, resumed.messages, runOptions, world, surroundings);
   const recorder = found.threadId === undefined ? undefined : createThreadRecorder(resumed.messages.at(-1));

@@ -16,6 +16,8 @@ export interface ChatConversation {
   send(text: string): Promise<ChatRun>;
   setModel(model: string): Promise<void>;
   startOver(): Promise<void>;
+  /** Whether the event with this number of the active run is kept; absent if nothing is. */
+  readonly isStored?: (seq: number) => Promise<boolean>;
   /** Leaves the active run to the next chat; absent if nothing is kept. */
   readonly suspend?: () => void;
   close(): Promise<void>;
@@ -56,7 +58,7 @@ export async function openKept(
   const store = await openData(folder);
   try {
     const kept = await openKeptConversation({ store, target, options, world });
-    const { earlier, unfinished, waitingElsewhere, send, setModel, startOver, suspend, takeUp } = kept;
+    const { earlier, unfinished, waitingElsewhere, send, isStored, setModel, startOver, suspend, takeUp } = kept;
     if (unfinished?.asks === true && !asks) {
       throw usageError(
         `The conversation in ${folder} waits for your answer to a question. Run millrace chat --data ${folder} at a terminal.`,
@@ -66,6 +68,7 @@ export async function openKept(
       earlier: [...describeEarlier(earlier), ...waitingElsewhere.map(describeWaiting)],
       unfinished: unfinished && { past: unfinished.lastSeq, takeUp },
       send,
+      isStored,
       setModel,
       startOver,
       suspend,

@@ -144,7 +144,9 @@ async function answer(run: ChatRun, chat: Chat): Promise<{ readonly code: number
     return true;
   });
   const stop = stopKeeping(run, conversation, lines);
-  const code = await show(run, chat.flags, io, { ask, isOneOfMany: true, stop, ...(past !== undefined && { past }) });
+  const { isStored } = conversation;
+  const more = { ask, isOneOfMany: true, stop, isStored, ...(past !== undefined && { past }) };
+  const code = await show(run, chat.flags, io, more);
   stopListening();
   const result = await run.result();
   state.turns += 1;
