@@ -141,7 +141,7 @@ export function createQuestionFinder(past: number): (event: AgentEvent) => (Perm
 async function answer(
   run: DisplayedRun,
   { seq, callId, name, input, agent, runId, reason }: PermissionItem & AgentEvent,
-  { ask, isStored, signal }: Asking,
+  { ask, isStored, signal }: AskSettings,
 ): Promise<void> {
   // The run ends if it cannot be stored.
   if (!(await isStored(seq))) return;
@@ -152,7 +152,7 @@ async function answer(
   }
 }
 
-interface Asking {
+interface AskSettings {
   readonly ask: ReturnType<typeof createTerminalAsk>;
   readonly isStored: (seq: number) => boolean | Promise<boolean>;
   readonly signal: AbortSignal;

@@ -101,7 +101,7 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
   /** Over all nodes: how many runs are queued or worked on. */
   const requireRoom = async (tenant: string): Promise<void> => {
     const { runs, runsPerTenant } = settings.limits;
-    const active = (await store.listRuns({ isOver: false })).filter(({ isWaiting }) => isWaiting !== true);
+    const active = await store.listRuns({ isOver: false, isWaiting: false });
     const own = active.filter((stored) => (stored.tenant ?? LOCAL_TENANT) === tenant).length;
     if (active.length >= runs) {
       throw new ApiError("too-many-runs", "Too many runs are under way. Ask again later.", { "retry-after": "5" });

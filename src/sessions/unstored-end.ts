@@ -12,6 +12,7 @@ import { closeInterruptedRun } from "./event-log-closing.ts";
 import type { EventBatch } from "./live-tail.ts";
 import type { KeptEnd, NewRun, Settlement, Store, StoredRun } from "./stores/store.ts";
 import { isStoreError } from "./stores/store-error.ts";
+import { isWanted } from "./stores/sequence.ts";
 import { LOCAL_TENANT } from "./stores/thread-rules.ts";
 
 /**
@@ -232,11 +233,8 @@ function overlayEnds(store: Store, held: ReadonlyMap<string, HeldEnd>, { storeEn
     },
     async listRuns(wanted = {}) {
       if (held.size === 0) return await store.listRuns(wanted);
-      const { isOver, isWaiting, ...place } = wanted;
-      return (await store.listRuns(place))
-        .map(showRun)
-        .filter((run) => isOver === undefined || run.isOver === isOver)
-        .filter((run) => isWaiting === undefined || (run.isWaiting === true) === isWaiting);
+      const { isOver: _isOver, isWaiting: _isWaiting, ...place } = wanted;
+      return (await store.listRuns(place)).map(showRun).filter((run) => isWanted(run, wanted));
     },
     async addAnswer(runId, answer) {
       return held.has(runId) ? false : await store.addAnswer(runId, answer);

@@ -142,6 +142,11 @@ export const WAITING_TRIALS: readonly Trial<Store>[] = [
       await store.append(RUN.id, closeRunLog([park()], RUN.id).slice(0, 1));
       expectSame((await store.listRuns({ threadId: THREAD.id, isWaiting: true })).length, 1, "runs of the thread");
       expectSame(await store.listRuns({ threadId: "other", isWaiting: true }), [], "runs of another thread");
+      const found = await store.listRuns({ id: RUN.id, threadId: THREAD.id, isOver: false, isWaiting: true });
+      expectSame(found, await store.listRuns(), "the run with this id");
+      for (const other of [{ id: "run-2" }, { threadId: "other" }, { isOver: true }, { isWaiting: false }]) {
+        expectSame(await store.listRuns({ id: RUN.id, ...other }), [], `the run, wanted with ${JSON.stringify(other)}`);
+      }
       await refused(store.createRun({ ...RUN, id: "run-2", threadId: THREAD.id }), "thread-busy", "another run");
       await refused(store.removeThread("a", THREAD.id), "thread-busy", "removing it");
     },

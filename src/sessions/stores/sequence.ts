@@ -1,5 +1,5 @@
 import { type AgentEvent, checkOptionNames, isId } from "#domain";
-import type { ClaimWanted, NewRun, ReadOptions, RunClaim, RunsWanted, StoredAnswer } from "./store.ts";
+import type { ClaimWanted, NewRun, ReadOptions, RunClaim, RunsWanted, StoredAnswer, StoredRun } from "./store.ts";
 import { StoreError } from "./store-error.ts";
 
 // The rules that every driver must enforce, written once. Pure: a driver calls them inside its own transaction.
@@ -121,8 +121,18 @@ export function requireCursor(options: ReadOptions = {}): Required<ReadOptions> 
  * @throws StartError for an unknown name, because otherwise all runs would be listed.
  */
 export function requireWanted(wanted: RunsWanted = {}): RunsWanted {
-  checkOptionNames(wanted, ["threadId", "isOver", "isWaiting"] satisfies (keyof RunsWanted)[], "listRuns");
+  checkOptionNames(wanted, ["id", "threadId", "isOver", "isWaiting"] satisfies (keyof RunsWanted)[], "listRuns");
   return wanted;
+}
+
+/** Whether a run is among those wanted. */
+export function isWanted(run: StoredRun, { id, threadId, isOver, isWaiting }: RunsWanted): boolean {
+  return (
+    (id === undefined || run.id === id) &&
+    (threadId === undefined || run.threadId === threadId) &&
+    (isOver === undefined || run.isOver === isOver) &&
+    (isWaiting === undefined || (run.isWaiting === true) === isWaiting)
+  );
 }
 
 /** Rejects an answer that could not be found again. */

@@ -235,6 +235,8 @@ export interface StoredAnswer {
 
 /** Which runs to list. Without a field, all of them. */
 export interface RunsWanted {
+  /** Only the run with this id, whichever tenant it belongs to. */
+  readonly id?: string;
   /** Only runs of this thread. */
   readonly threadId?: string;
   /** Only runs that are over, or only those that are not. */

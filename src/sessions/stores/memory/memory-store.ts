@@ -2,6 +2,7 @@ import { type AgentEvent, describeThrown, type Message } from "#domain";
 import { cutJson, measureJson } from "#wire";
 import {
   claimLost,
+  isWanted,
   requireAnswer,
   requireClaimant,
   requireCursor,
@@ -185,12 +186,11 @@ export function createMemoryStore(): Store {
     },
     async listRuns(wanted) {
       requireOpen();
-      const { threadId, isOver, isWaiting } = requireWanted(wanted);
-      return [...logs.values()]
-        .filter(({ run }) => threadId === undefined || run.threadId === threadId)
-        .filter(({ end }) => isOver === undefined || end.isOver === isOver)
-        .filter(({ end }) => isWaiting === undefined || (end.isWaiting === true) === isWaiting)
+      const all = requireWanted(wanted);
+      const one = all.id === undefined ? undefined : logs.get(all.id);
+      return (all.id === undefined ? [...logs.values()] : one === undefined ? [] : [one])
         .map(showRun)
+        .filter((run) => isWanted(run, all))
         .sort((left, right) => right.createdAt - left.createdAt || (left.id < right.id ? -1 : 1));
     },
     async findRun(tenant, id) {

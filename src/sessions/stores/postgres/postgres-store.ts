@@ -33,6 +33,7 @@ type VerdictRow = Verdict & Readonly<Record<string, unknown>>;
 /** Reads that a run or its readers depend on. */
 const PATIENT = { isSafe: true, patience: "run" } as const;
 const SAFE = { isSafe: true } as const;
+const WAITS = "(status IS NULL AND parked_seq IS NOT NULL AND parked_seq = last_seq)";
 
 /** How many runs' places are remembered. */
 const MOST_PLACES = 10_000;
@@ -170,16 +171,20 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
     },
     async listRuns(wanted) {
       requireOpen();
-      const { threadId, isOver, isWaiting } = requireWanted(wanted);
-      if (threadId !== undefined && !isId(threadId)) return [];
+      const { id, threadId, isOver, isWaiting } = requireWanted(wanted);
+      if ([id, threadId].some((one) => one !== undefined && !isId(one))) return [];
+      const values: string[] = [];
+      // Each condition stands alone, so that the index of the runs that are not over can be used.
+      const conditions: string[] = [];
+      if (id !== undefined) conditions.push(`id = $${values.push(id)}`);
+      if (threadId !== undefined) conditions.push(`thread_id = $${values.push(threadId)}`);
+      if (isOver !== undefined) conditions.push(isOver ? "status IS NOT NULL" : "status IS NULL");
+      if (isWaiting !== undefined) conditions.push(isWaiting ? WAITS : `NOT ${WAITS}`);
+      const where = conditions.length === 0 ? "" : `WHERE ${conditions.join(" AND ")}`;
       const rows = await database.callAs<RunRow>(
         ALL_TENANTS,
-        `SELECT ${RUN_COLUMNS} FROM @.runs
-          WHERE ($1::text IS NULL OR thread_id = $1)
-            AND ($2::boolean IS NULL OR (status IS NOT NULL) = $2)
-            AND ($3::boolean IS NULL OR (status IS NULL AND parked_seq IS NOT NULL AND parked_seq = last_seq) = $3)
-          ORDER BY created_at DESC, id`,
-        [threadId ?? null, isOver ?? null, isWaiting ?? null],
+        `SELECT ${RUN_COLUMNS} FROM @.runs ${where} ORDER BY created_at DESC, id`,
+        values,
         SAFE,
       );
       return await Promise.all(rows.map((row) => readRun(row, bodies)));

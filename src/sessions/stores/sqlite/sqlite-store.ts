@@ -1,5 +1,13 @@
 import { type Clock, describeThrown, type FileSystem, type StartWorker } from "#domain";
-import { requireAnswer, requireCursor, requireFileName, requireRun, requireWanted, unknownRun } from "../sequence.ts";
+import {
+  isWanted,
+  requireAnswer,
+  requireCursor,
+  requireFileName,
+  requireRun,
+  requireWanted,
+  unknownRun,
+} from "../sequence.ts";
 import type { ModelUsage, Store } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import {
@@ -174,7 +182,12 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
     },
     async listRuns(wanted) {
       requireOpen();
-      const { threadId, isWaiting, isOver = isWaiting === true ? false : undefined } = requireWanted(wanted);
+      const all = requireWanted(wanted);
+      const { id, threadId, isWaiting, isOver = isWaiting === true ? false : undefined } = all;
+      if (id !== undefined) {
+        const run = (await reader.findRun(id, "wholeRun"))?.run;
+        return run !== undefined && isWanted(run, all) ? [run] : [];
+      }
       const thread = threadId ?? null;
       const over = isOver === undefined ? null : Number(isOver);
       const rows =
@@ -182,7 +195,7 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
           ? await reader.all("goingOn")
           : await reader.all("runs", thread, thread, over, over);
       const runs = rows.map((row) => reader.showRun(row).run);
-      return isWaiting === undefined ? runs : runs.filter((run) => (run.isWaiting === true) === isWaiting);
+      return runs.filter((run) => isWanted(run, all));
     },
     async findRun(tenant, id) {
       requireOpen();
