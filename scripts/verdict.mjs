@@ -28,8 +28,9 @@ export function judge(runs, { ci }) {
       continue;
     }
     for (const test of tally.tests) tests.set(test.id, worse(tests.get(test.id), test));
-    failures += tally.errors;
-    const isRed = tally.errors > 0 || tally.tests.some(({ state }) => state === "failed");
+    failures += tally.errors.length;
+    lines.push(...tally.errors.map((error) => `[FAIL] outside any test: ${error}`));
+    const isRed = tally.errors.length > 0 || tally.tests.some(({ state }) => state === "failed");
     if (status !== 0 && !isRed) {
       lines.push(`All counted tests passed, but vitest ended with ${status ?? "a signal"}; that counts as a failure.`);
       failures += 1;
@@ -45,12 +46,21 @@ export function judge(runs, { ci }) {
   }
   const having = (/** @type {string} */ wanted) => [...tests.values()].filter(({ state }) => state === wanted);
   const passed = having("passed").length;
-  const failed = failures + having("failed").length;
+  const red = having("failed");
+  const failed = failures + red.length;
   const skipped = having("skipped");
-  for (const { id, why } of skipped) lines.push(`[SKIP] ${id}${why === "" ? "" : `: ${why}`}`);
+  lines.push(...red.map((test) => describe("FAIL", test)), ...skipped.map((test) => describe("SKIP", test)));
   if (ci && skipped.length > 0) lines.push("CI=true: a skipped test is a failure.");
   lines.push(`${passed} passed, ${failed} failed${skipped.length > 0 ? `, ${skipped.length} skipped` : ""}`);
   return { lines, exitCode: failed > 0 || (ci && skipped.length > 0) ? 1 : 0 };
+}
+
+/**
+ * @param {"FAIL" | "SKIP"} label
+ * @param {import("./tally-reporter.mjs").CountedTest} test
+ */
+function describe(label, { id, why }) {
+  return `[${label}] ${id}${why === "" ? "" : `: ${why}`}`;
 }
 
 const RANK = { skipped: 0, passed: 1, failed: 2 };

@@ -14,9 +14,9 @@ function run(states: string, status: number | null = 0, errors = 0): Runs[number
   const tests = [...states].map((state, at) => ({
     id: `file.test.ts > ${String.fromCharCode(97 + at)}`,
     state: names[state as keyof typeof names],
-    why: state === "s" ? "nginx is missing" : "",
+    why: { p: "", f: "expected 1 to be 2", s: "nginx is missing" }[state] ?? "",
   }));
-  return { status, tally: { tests, errors } };
+  return { status, tally: { tests, errors: Array.from({ length: errors }, () => "It broke.") } };
 }
 const BROKEN: Runs[number] = { status: null, tally: undefined };
 
@@ -46,6 +46,14 @@ describe("the verdict of the tests", () => {
 
   it("a skipped test has a visible line with its reason", () => {
     expect(judge([run("s")], { ci: false }).lines).toContain("[SKIP] file.test.ts > a: nginx is missing");
+  });
+
+  it("every failure has a line with its reason, next to the counts", () => {
+    expect(judge([run("pf", 1, 1), run("pp")], { ci: true }).lines).toEqual([
+      "[FAIL] outside any test: It broke.",
+      "[FAIL] file.test.ts > b: expected 1 to be 2",
+      "1 passed, 2 failed",
+    ]);
   });
 });
 
