@@ -1,7 +1,7 @@
 import type { AgentBackend } from "#backends";
 import type { Format } from "#dialects";
 import { checkInput, checkOptionNames, describeValue, nearestName, oneOf, StartError } from "#domain";
-import { createSecretMask, isSecretVariable } from "#secrets";
+import { createSecretMask, isSecretVariable, secretsOfAddress } from "#secrets";
 import { probeExecutable } from "#transports";
 import { commandSecrets, createCommandBackend } from "../backends/command/backend.ts";
 import { findMissing } from "./find-program.ts";
@@ -102,14 +102,26 @@ function coverPieces(take: (text: string) => void, secrets: readonly string[]): 
   return mask === undefined ? take : (text) => take(mask.push(text) + mask.tear());
 }
 
+/** A shorter text is the value of many variables by chance. */
+const SHORTEST_COPY = 6;
+
+/** Where the server keeps what all tenants have said. An address may need no password. */
+const STORE_VARIABLES: readonly string[] = ["MILLRACE_STORE", "MILLRACE_QUEUE"];
+
 /**
- * The variables that a command inherits: without the secrets of Millrace itself (`MILLRACE_TOKEN` …), under whatever
- * name they are there. A command answers people who must not learn the token of the server.
+ * The variables that a command inherits: without the secrets of Millrace itself (`MILLRACE_TOKEN`, `MILLRACE_STORE` …),
+ * under whatever name they are there. A command answers people who must not learn the token of the server, nor read its
+ * store.
  */
 function inheritedVariables(env: World["env"]): Record<string, string> {
   const own = Object.entries(env).filter(([name]) => /^MILLRACE_/i.test(name) && isSecretVariable(name));
-  const secrets = new Set(own.map(([, value]) => value).filter((value) => value !== ""));
-  const names = new Set(own.map(([name]) => name));
+  const places = Object.entries(env).filter(([name]) => STORE_VARIABLES.includes(name.toUpperCase()));
+  // The driver of Postgres takes from these what its address lacks.
+  const isPostgres = places.some(([, url = ""]) => /^postgres/i.test(url));
+  const passwords = isPostgres ? Object.keys(env).filter((name) => /^PGPASS(?:WORD|FILE)$/i.test(name)) : [];
+  const values = [...own, ...places].flatMap(([, value = ""]) => [value, ...secretsOfAddress(value)]);
+  const secrets = new Set(values.filter((value) => value.length >= SHORTEST_COPY));
+  const names = new Set([...[...own, ...places].map(([name]) => name), ...passwords]);
   return Object.fromEntries(
     Object.entries(env).flatMap(([name, value]) =>
       value === undefined || names.has(name) || secrets.has(value) ? [] : [[name, value]],
