@@ -50,5 +50,6 @@ export { copyStore, isStoreError } from "#sessions";
 export { createRedactor } from "#secrets";
 export { checkOptions } from "./check-options.ts";
 export { coverStartErrors } from "./run-secrets.ts";
+export { secretsAround, withSecrets } from "./stored-secrets.ts";
 export { suggestBackend } from "./model-names.ts";
 export { explainLoad, ignoreSecondReport } from "./explain-load.ts";

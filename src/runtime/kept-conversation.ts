@@ -5,9 +5,10 @@ import { checkOptions } from "./check-options.ts";
 import type { RunOptions } from "./options.ts";
 import { describeTarget, planRun, type Target } from "./plan-run.ts";
 import { retarget } from "./retarget.ts";
-import { coverStartErrors, coverValue } from "./run-secrets.ts";
+import { coverStartErrors } from "./run-secrets.ts";
 import { findLastSession, resumeStored, type StoredPlace, startStored } from "./stored-run.ts";
 import { findSingleAgent, type KeptAgent } from "./thread-agents.ts";
+import { secretsAround, withSecrets } from "./stored-secrets.ts";
 import type { World } from "./world.ts";
 
 /** A conversation in a thread of a store. A run that its process left unfinished is continued by the next one. */
@@ -92,8 +93,9 @@ export async function openKeptConversation({
 
   const begin = async (input: Message): Promise<StoredThread> => {
     const createdAt = world.clock.now();
-    const shown = coverValue([target, given], world, input);
-    const made = { id: world.random.id(), tenant: CHAT_TENANT, title: titleOf(shown), target: name, createdAt };
+    const mask = withSecrets(world, secretsAround([current], given, world)).maskOf?.([]);
+    const title = titleOf(mask?.value(input) ?? input);
+    const made = { id: world.random.id(), tenant: CHAT_TENANT, title, target: name, createdAt };
     await store.createThread(made);
     return { ...made, updatedAt: createdAt, usage: {} };
   };

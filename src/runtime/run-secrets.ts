@@ -35,7 +35,7 @@ export function maskOfPlan(
 }
 
 /** The secrets of a run: those of every backend that may take part in it, those of agents that are tools included. */
-function secretsOfPlan(plan: Planned, seen = new Set<Agent>()): ReadonlySet<string> {
+export function secretsOfPlan(plan: Planned, seen = new Set<Agent>()): ReadonlySet<string> {
   const secrets = new Set<string>();
   for (const { backend, fallback = [], place, tools } of plan.legs) {
     for (const one of [backend, ...fallback]) {
@@ -77,11 +77,6 @@ export function coverStartErrors<Value>(given: unknown, world: Variables, act: (
   } catch (thrown) {
     throw coverStartError(thrown, given, world);
   }
-}
-
-/** Masks the secrets of `given` and of the environment in a value that is stored. */
-export function coverValue<Value>(given: unknown, world: Variables, value: Value): Value {
-  return maskOfGiven(given, world)?.value(value) ?? value;
 }
 
 function maskOfGiven(given: unknown, { env }: Variables): SecretMask | undefined {

@@ -18,7 +18,8 @@ import type { RunOptions } from "./options.ts";
 import type { OutputOf } from "./output-option.ts";
 import { planRun, type Target } from "./plan-run.ts";
 import { type RunEnvironment, startRun } from "./run.ts";
-import { coverStartErrors, coverValue } from "./run-secrets.ts";
+import { coverStartErrors } from "./run-secrets.ts";
+import { secretsAround, withSecrets } from "./stored-secrets.ts";
 import { systemWorld, type World } from "./world.ts";
 
 /** The options of a run that is kept in a store. */
@@ -96,14 +97,15 @@ export function startStored(
 ): Run<unknown> {
   checkOptionNames(options, STORED_NAMES, "runStored");
   const messages = readInput(input);
-  const shown = coverValue([target, options], world, messages);
+  const covered = withSecrets(world, secretsAround([target], options, world));
+  const shown = covered.maskOf?.([])?.value(messages) ?? messages;
   // The run exists before it is stored: its id is the key in the store.
   let begin: (created: Promise<void>) => void = () => undefined;
   const ready = new Promise<void>((resolve) => {
     begin = resolve;
   });
   const said = thread === undefined ? messages : [...thread.messages, ...messages];
-  const run = startRun(target, said, options, world, { ...more, ready, ...surroundingsOf(stored, store) });
+  const run = startRun(target, said, options, covered, { ...more, ready, ...surroundingsOf(stored, store) });
   const stub = { id: run.id, createdAt: world.clock.now() };
   const created =
     thread === undefined
@@ -138,7 +140,8 @@ export async function resumeStored(
   if (found.isOver) throw refused(runId, "it is over");
   const resumed = await readRun(store, found);
   const surroundings = { ...more, resumed, ...surroundingsOf(stored, store) };
-  const run = startRun(target, resumed.messages, runOptions, world, surroundings);
+  const covered = withSecrets(world, secretsAround([target], runOptions, world));
+  const run = startRun(target, resumed.messages, runOptions, covered, surroundings);
   const recorder = found.threadId === undefined ? undefined : createThreadRecorder(resumed.messages.at(-1));
   return closedAfter(run, writeLog(run, { store, world, stored, after: found.lastSeq, recorder }));
 }

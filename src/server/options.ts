@@ -4,12 +4,14 @@ import {
   checkOptions,
   resolveBackend,
   type RunOptions,
+  secretsAround,
   swarm,
   systemWorld,
   type Target,
+  withSecrets,
   type World,
 } from "#runtime";
-import { createSecretMask, type SecretMask, secretsOfData, secretsOfVariables } from "#secrets";
+import type { SecretMask } from "#secrets";
 import { CHAT_TENANT, LOCAL_TENANT, type RunQueue, type Store } from "#sessions";
 import type { ReportOptions } from "#views";
 import { ApiError } from "./api-error.ts";
@@ -108,7 +110,7 @@ export interface Settings {
   readonly limits: ServerLimits;
   readonly reports: ReportOptions;
   readonly world: World;
-  /** Masks the server's secrets in its log, in its errors and in what it stores for callers. */
+  /** Masks the secrets of the server and of its targets in its log, in its errors and in what it stores for callers. */
   readonly secrets: SecretMask | undefined;
   /** The working folder of this process. */
   readonly folder: string;
@@ -166,8 +168,10 @@ export function readSettings(options: ServerOptions): Settings {
   const metricsToken = readMetricsToken(options);
   const linkKey = readLinkKey(options);
   const ownSecrets = [...tokens.map(({ token }) => token), ...[metricsToken, linkKey].flatMap((one) => one ?? [])];
-  const world = withTokens(options.world ?? systemWorld(), ownSecrets);
-  for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, world);
+  const given = options.world ?? systemWorld();
+  for (const name of targets) if (!agents.has(name)) requireKnown(name, options.run ?? {}, given);
+  const backends = targets.map((name) => targetOf(name, { agents }));
+  const world = withSecrets(given, [...ownSecrets, ...secretsAround(backends, options.run ?? {}, given)]);
   return {
     queue: options.queue,
     isWorker: options.worker ?? true,
@@ -178,7 +182,7 @@ export function readSettings(options: ServerOptions): Settings {
     tokens,
     metricsToken,
     linkKey,
-    secrets: createServerMask(ownSecrets, options.run ?? {}, world),
+    secrets: world.maskOf?.([]),
     hosts: new Set((options.hosts ?? []).map((host) => host.toLowerCase())),
     origins: new Set((options.origins ?? []).map(readOrigin)),
     trustProxy: options.trustProxy ?? false,
@@ -225,7 +229,7 @@ export function requireOffered(target: string, { targets }: Pick<Settings, "targ
 }
 
 /** The current meaning of a thread's target. */
-export function targetOf(name: string, { agents }: Settings): Target {
+export function targetOf(name: string, { agents }: Pick<Settings, "agents">): Target {
   const agent = agents.get(name);
   if (agent === undefined) return name;
   // Only those that it can hand over to: what is wrong with another agent does not concern this thread.
@@ -271,20 +275,4 @@ function readOrigin(origin: string): string {
     "invalid-option",
     `origins has ${JSON.stringify(origin)}, which is not an origin. Write it as https://host, without a path; a wildcard is not taken.`,
   );
-}
-
-/** The mask for the secrets of a server: its tokens, those of its environment, and the keys given to its runs. */
-function createServerMask(
-  tokens: readonly string[],
-  run: RunOptions,
-  world: Pick<World, "env">,
-): SecretMask | undefined {
-  return createSecretMask([...tokens, ...secretsOfVariables(world.env), ...secretsOfData(run)]);
-}
-
-/** The same world, in which the server's tokens count as secrets of every run. */
-function withTokens(world: World, tokens: readonly string[]): World {
-  if (tokens.length === 0) return world;
-  const { maskOf = createSecretMask } = world;
-  return { ...world, maskOf: (secrets) => maskOf([...secrets, ...tokens]) };
 }

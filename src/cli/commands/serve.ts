@@ -11,7 +11,9 @@ import {
   type RunQueue,
   type ServerField,
   type Store,
+  withSecrets,
 } from "#runtime";
+import { secretsOfAddress } from "#secrets";
 import type { LogRecord, Server, ServerOptions } from "#server";
 import { plainText } from "#sinks";
 import { addText, parsePort } from "../flags/values.ts";
@@ -66,9 +68,10 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
 async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   const setting = await readSetting(flags, io);
   const { store, kept, url: storeUrl } = await openPlace(flags, io);
+  const queueUrl = flags.queue ?? io.world.env["MILLRACE_QUEUE"];
   let queue: RunQueue | undefined;
   try {
-    queue = await openQueue(flags.queue ?? io.world.env["MILLRACE_QUEUE"], storeUrl);
+    queue = await openQueue(queueUrl, storeUrl);
     // Loaded here: the other commands need no server.
     const { createServer, logLine } = await import("#server");
     const log = (record: LogRecord): void => io.err.write(logLine(record));
@@ -76,7 +79,11 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
       ...setting,
       store,
       ...(queue !== undefined && { queue, worker: flags.worker ?? true }),
-      world: io.world,
+      // Whoever has the passwords in these has what all tenants have stored.
+      world: withSecrets(
+        io.world,
+        [storeUrl, queueUrl].flatMap((url) => secretsOfAddress(url ?? "")),
+      ),
       log,
     });
     const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import { agent, type World } from "#runtime";
+import { CHAT_TENANT, type Store } from "#sessions";
+import { createScriptedFetch } from "#testing";
+import { tool } from "#tools";
+import { openKeptConversation } from "../../src/runtime/kept-conversation.ts";
+import { openai } from "../../src/runtime/openai.ts";
+import { startStored } from "../../src/runtime/stored-run.ts";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { readText, startServer, testWorld } from "../server/support.ts";
+import { HOSTS, KEY, leaks } from "./hosts.ts";
+
+/** Of another host than the one that is asked. */
+const OTHER = "sk-other-host-4Hq8Zt6Lw2Yb9Nc3";
+const PASSWORD = "store-password-7Rm5Kx1Vd8Jp";
+const SAID = `The keys are ${KEY}, ${OTHER} and ${PASSWORD}.`;
+
+/** A model whose key only the backend knows, and a tool that prints what it finds in the environment. */
+function scene() {
+  const replies = [HOSTS.openai.calls(['{"note":"x"}']), HOSTS.openai.says(["Done."])];
+  const backend = openai.compatible({
+    model: "m",
+    apiKey: KEY,
+    baseUrl: "https://host.example/v1",
+    fetch: createScriptedFetch(replies),
+  });
+  const keep = tool("keep", "Keep a note", { note: "string" }, () => SAID);
+  const world: World = {
+    ...testWorld(),
+    env: { OTHER_API_KEY: OTHER, MILLRACE_STORE: `postgres://millrace:${PASSWORD}@db.example/millrace` },
+  };
+  return { backend, tools: [keep], world };
+}
+
+/** Everything that a store has. */
+async function everything(store: Store, tenant: string): Promise<string> {
+  const runs = await store.listRuns();
+  const { threads } = await store.listThreads({ tenant });
+  return JSON.stringify([
+    threads,
+    await Promise.all(threads.map(({ id }) => store.listMessages(tenant, id))),
+    await Promise.all(runs.map(async (run) => [run, await store.read(run.id)])),
+  ]);
+}
+
+function expectCovered(text: string): void {
+  expect(text).toContain("The keys are");
+  expect(leaks(text)).toEqual([]);
+  expect(text).not.toContain(OTHER);
+  expect(text).not.toContain(PASSWORD);
+}
+
+describe("F-A3 SEC16: what is stored has no secret, whether a person, a tool or a model has written it", () => {
+  it("on a server: the key of an agent's own backend, and every secret of the environment", async () => {
+    const { backend, tools, world } = scene();
+    const store = createMemoryStore();
+    const { ask } = startServer({ store, agents: [agent({ name: "one", backend, tools })], target: "one", world });
+    const { id } = (await (await ask("POST", "/api/threads", {})).json()) as { id: string };
+    const stream = await readText(await ask("POST", `/api/threads/${id}/chat`, { input: SAID }));
+    expect(stream).toContain('"status":"success"');
+    for (const text of [stream, await everything(store, "local")]) expectCovered(text);
+  });
+
+  it("by runStored", async () => {
+    const { backend, tools, world } = scene();
+    const store = createMemoryStore();
+    const run = startStored(store, backend, SAID, { tools }, world);
+    expect(await run.result()).toMatchObject({ status: "success" });
+    await run.closed;
+    expectCovered(await everything(store, "local"));
+  });
+
+  it("of a kept chat, its title included", async () => {
+    const { backend, tools, world } = scene();
+    const store = createMemoryStore();
+    const chat = await openKeptConversation({ store, target: backend, options: { tools }, world });
+    expect(await (await chat.send(SAID)).result()).toMatchObject({ status: "success" });
+    await chat.close();
+    expectCovered(await everything(store, CHAT_TENANT));
+  });
+});
