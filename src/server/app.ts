@@ -11,7 +11,7 @@ import type { RateLimit } from "./rate-limit.ts";
 import { healthz, listBackends, readyz, showMetrics } from "./routes/about.ts";
 import { chat } from "./routes/chat.ts";
 import { exportThread } from "./routes/export.ts";
-import { admitLink, isSigned } from "./result-link.ts";
+import { admitLink, isSigned, linkedCall } from "./result-link.ts";
 import { abortRun, answerPermission, getEvents, getRun, giveResult, listPermissions } from "./routes/runs.ts";
 import { createThread, getMessages, getThread, listThreads, removeThread, renameThread } from "./routes/threads.ts";
 
@@ -88,7 +88,7 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
       trustProxy: parts.settings.trustProxy,
     });
     context.set("address", address);
-    const source = findSource(context, options.access, address);
+    const source = findSource(context, options, address);
     context.set("source", source);
     if (!PROBES.has(context.req.path) && !options.requests.take(source)) {
       throw new ApiError("too-many-requests", "Too many requests. Wait a minute.", { "retry-after": "60" });
@@ -127,15 +127,17 @@ function addRoute(app: Hono<ServerEnv>, { path, for: whom = "tenant", methods }:
 }
 
 /**
- * Records the tenant of the request's token. Requests with a valid token are counted separately from guesses from the
- * same address.
+ * Records the tenant of the request's token. Requests with a valid token or link are counted separately from guesses
+ * from the same address.
  */
-function findSource(context: ServerContext, access: Access, address: string): string {
+function findSource(context: ServerContext, { access, parts }: AppOptions, address: string): string {
   const authorization = context.req.header("authorization");
   const tenant = access.tenantOf(authorization);
   context.set("tenant", tenant ?? "");
   if (tenant !== undefined) return `${address} ${tenant}`;
-  return access.mayReadMetrics(authorization) ? `${address} /metrics` : address;
+  if (access.mayReadMetrics(authorization)) return `${address} /metrics`;
+  const call = linkedCall(context, parts.settings);
+  return call === undefined ? address : `${address} ${call}`;
 }
 
 function requireTenant(context: ServerContext, access: Access): void {

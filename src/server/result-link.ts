@@ -58,27 +58,57 @@ export function isSigned(context: ServerContext): boolean {
   return context.req.query("signature") !== undefined;
 }
 
+const LINK_PATH = /^\/api\/runs\/([^/]+)\/results\/([^/]+)$/;
+
+/**
+ * The call whose link a request has; `undefined` for a link that is not valid. Requests of valid links are counted apart
+ * from everything else that comes from the same address, as those with a valid token are.
+ */
+export function linkedCall(context: ServerContext, settings: ServerParts["settings"]): string | undefined {
+  const [, runId = "", callId = ""] = isSigned(context) ? (LINK_PATH.exec(context.req.path) ?? []) : [];
+  const isValid = runId !== "" && faultOfLink(context, { runId, callId: decode(callId) }, settings) === undefined;
+  return isValid ? `${runId}/${callId}` : undefined;
+}
+
 /**
  * Admits a request with a signed link to its call, as the tenant of the run.
  * @throws ApiError 403 for a link that this server has not signed, or that has expired.
  */
 export async function admitLink(context: ServerContext, { settings, store }: ServerParts): Promise<void> {
-  const { linkKey, tokens, world } = settings;
-  if (linkKey === undefined) throw new ApiError("forbidden", "This server takes no signed links: it has no linkKey.");
   const runId = readId(context, "runId");
-  const callId = context.req.param("callId") ?? "";
-  const [signature = "", ...others] = context.req.queries("signature") ?? [];
-  const [expires = "", ...more] = context.req.queries("expires") ?? [];
-  const isOnce = others.length === 0 && more.length === 0;
-  if (!isOnce || !isSignedBy(linkKey, { runId, callId, expires }, signature)) {
-    throw new ApiError("forbidden", "This link was not signed by this server, or it was changed.");
-  }
-  if (world.clock.now() >= Number(expires)) throw new ApiError("forbidden", "This link has expired.");
+  const fault = faultOfLink(context, { runId, callId: context.req.param("callId") ?? "" }, settings);
+  if (fault !== undefined) throw new ApiError("forbidden", fault);
+  const { tokens } = settings;
   const tenants = new Set(tokens.length === 0 ? [LOCAL_TENANT] : tokens.map(({ tenant }) => tenant));
   for (const tenant of tenants) {
     if ((await store.findRun(tenant, runId)) !== undefined) return context.set("tenant", tenant);
   }
   throw new ApiError("not-found", `There is no run ${runId}.`);
+}
+
+/** Why a link is refused. */
+function faultOfLink(
+  context: ServerContext,
+  { runId, callId }: Pick<SignedCall, "runId" | "callId">,
+  { linkKey, world }: ServerParts["settings"],
+): string | undefined {
+  if (linkKey === undefined) return "This server takes no signed links: it has no linkKey.";
+  const [signature = "", ...others] = context.req.queries("signature") ?? [];
+  const [expires = "", ...more] = context.req.queries("expires") ?? [];
+  const isOnce = others.length === 0 && more.length === 0;
+  if (!isOnce || !isSignedBy(linkKey, { runId, callId, expires }, signature)) {
+    return "This link was not signed by this server, or it was changed.";
+  }
+  return world.clock.now() >= Number(expires) ? "This link has expired." : undefined;
+}
+
+/** As the router decodes it. */
+function decode(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
 }
 
 /** What a link says about itself. */

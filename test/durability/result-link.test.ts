@@ -107,6 +107,22 @@ describe("Runs that survive: a signed link", () => {
     }
   });
 
+  it("F-A6: is let in however many wrong tokens and links come from the same address", async () => {
+    const { server, call } = await parkedCall({ tokens: TOKENS, limits: { requestsPerMinute: 10 } });
+    const good = resultLink(call);
+    const wrong = resultLink({ ...call, key: `${KEY}1` });
+    const statuses = new Set<number>();
+    for (let at = 0; at < 12; at += 1) {
+      statuses.add((await send(server, wrong)).status);
+      statuses.add((await send(server, good.split("?")[0] ?? "", { authorization: "Bearer wrong" })).status);
+    }
+    expect([...statuses].toSorted()).toEqual([401, 403, 429]);
+    expect(await send(server, good)).toEqual({ status: 200, body: { accepted: true } });
+    for (let at = 0; at < 9; at += 1) expect((await send(server, good)).status).toBe(200);
+    expect((await send(server, good)).status).toBe(429);
+    expect((await send(server, resultLink({ ...call, expiresAt: server.clock.now() }))).status).toBe(429);
+  });
+
   it("is refused after its time, with the reason", async () => {
     const { server, call } = await parkedCall();
     const link = resultLink(call);
