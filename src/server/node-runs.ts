@@ -18,9 +18,9 @@ import type { NodeRunOptions } from "./node-run.ts";
 import { requireClaims } from "./claims.ts";
 import { FRESH_MS, NodeWorker } from "./node-worker.ts";
 import { requireOffered, type Settings, targetOf } from "./options.ts";
-import { hasOpenCall, waitsOf } from "./waiting-runs.ts";
+import { isParkedSoon, waitsOf } from "./waiting-runs.ts";
 import type { Readiness } from "./readiness.ts";
-import { runActive } from "./run-rules.ts";
+import { isServed, runActive } from "./run-rules.ts";
 
 /** How often a node adds runs to the queue of which nobody knows any more. */
 const SWEEP_MS = 15_000;
@@ -95,13 +95,13 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
 
   const sweep = async (): Promise<void> => {
     const unfinished = await store.listRuns({ isOver: false });
-    for (const stored of unfinished) if (stored.threadId !== undefined) await consider(stored);
+    for (const stored of unfinished.filter(isServed)) await consider(stored);
   };
 
   /** Over all nodes: how many runs are queued or worked on. */
   const requireRoom = async (tenant: string): Promise<void> => {
     const { runs, runsPerTenant } = settings.limits;
-    const active = await store.listRuns({ isOver: false, isWaiting: false });
+    const active = (await store.listRuns({ isOver: false, isWaiting: false })).filter(isServed);
     const own = active.filter((stored) => (stored.tenant ?? LOCAL_TENANT) === tenant).length;
     if (active.length >= runs) {
       throw new ApiError("too-many-runs", "Too many runs are under way. Ask again later.", { "retry-after": "5" });
@@ -160,7 +160,7 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
       const calls = await waitsOf(store, stored);
       return calls.some((call) => call.callId === callId && call.for !== "answer");
     }
-    return hasOpenCall(store, stored.id, callId);
+    return isParkedSoon({ store, clock: world.clock, runId: stored.id, callId });
   };
 
   return {

@@ -10,6 +10,7 @@ import {
 } from "#sessions";
 import { type ClaimingStore, holdClaim } from "./claims.ts";
 import { type NodeRunOptions, type RunAtWork, workOnRun } from "./node-run.ts";
+import { isServed } from "./run-rules.ts";
 import { hasNewAnswer } from "./waiting-runs.ts";
 
 /** A claim that was extended more recently than this is that of a worker that lives. */
@@ -103,7 +104,8 @@ export class NodeWorker {
   private async _work(job: TakenJob): Promise<void> {
     const { store, settings } = this._options;
     const stored = await this._insist(() => findUnfinished(store, job.runId));
-    if (stored === undefined || !(await this._insist(() => this._isDue(stored)))) return this._end(job, "finish");
+    if (stored === undefined || !isServed(stored) || !(await this._insist(() => this._isDue(stored))))
+      return this._end(job, "finish");
     const { claim } = stored;
     if (claim !== undefined && !job.isHandOver && settings.world.clock.now() - claim.at < FRESH_MS) {
       // Its worker lives, though the queue knows nothing of it any more.

@@ -1,10 +1,16 @@
 import type { AgentEvent } from "#domain";
 import type { RunOptions } from "#runtime";
+import { CHAT_TENANT, type StoredRun } from "#sessions";
 import { ApiError } from "./api-error.ts";
 import { countCrashes } from "./waiting-runs.ts";
 
 export function runActive(threadId: string): ApiError {
   return new ApiError("run-active", `A run of thread ${threadId} is not over. Wait for it, or abort it.`);
+}
+
+/** Whether a server works on this run. Runs of a library or a chat in the same store are left to them. */
+export function isServed({ threadId, tenant }: StoredRun): boolean {
+  return threadId !== undefined && tenant !== CHAT_TENANT;
 }
 
 /** A caller may ask for less than the server allows, never for more. */

@@ -1,5 +1,5 @@
 import { coverStartErrors, systemWorld } from "#runtime";
-import { CHAT_TENANT, createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
+import { createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp, PROBES } from "./app.ts";
 import { createFrameCache } from "./event-frames.ts";
@@ -14,6 +14,7 @@ import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
 import { createReadiness } from "./readiness.ts";
 import { createStoreProbe } from "./routes/about.ts";
+import { isServed } from "./run-rules.ts";
 import { createServerLog } from "./server-log.ts";
 import { createStorageQuota } from "./storage-quota.ts";
 import { createWarmThreads } from "./warm-threads.ts";
@@ -102,11 +103,11 @@ export function createServer(options: ServerOptions): Server {
     page: readPage(settings.page),
   });
 
-  /** Continues the unfinished runs of threads. Runs of a library or a chat in the same store are left to them. */
+  /** Continues the unfinished runs of this server. */
   const resumeAll = async (): Promise<number> => {
     await ends.restore();
     const unfinished = await store.listRuns({ isOver: false });
-    const own = unfinished.filter(({ threadId, tenant }) => threadId !== undefined && tenant !== CHAT_TENANT);
+    const own = unfinished.filter(isServed);
     for (const run of own) await runs.resume(run);
     return own.length;
   };

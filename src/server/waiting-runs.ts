@@ -1,4 +1,4 @@
-import type { AgentEvent, NoticeItem } from "#domain";
+import type { AgentEvent, Clock, NoticeItem } from "#domain";
 import type { startRun } from "#runtime";
 import type { Store, StoredMark, StoredRun } from "#sessions";
 import { createDeferred, type Deferred } from "#streams";
@@ -18,18 +18,40 @@ export async function waitsForResult(store: Store, run: StoredRun, callId: strin
   return (await waitsOf(store, run)).some((wait) => wait.callId === callId && wait.for !== "answer");
 }
 
-/** Whether a run at work has a call with this id that has no result yet. */
-export async function hasOpenCall(store: Store, runId: string, callId: string): Promise<boolean> {
-  let isOpen = false;
+/** How often, and for how long, a log is looked at for whether a tool parks its call. */
+const LOOK_MS = 250;
+const MOST_LOOK_MS = 30_000;
+
+interface CallAtWork {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly runId: string;
+  readonly callId: string;
+}
+
+/**
+ * Whether a call of a run at work, here or on another node, waits for its result. While its tool is still running, this
+ * waits until it is known. A call that waits for a decision, or whose tool returns a result itself, does not.
+ */
+export async function isParkedSoon({ store, clock, runId, callId }: CallAtWork): Promise<boolean> {
+  const until = clock.now() + MOST_LOOK_MS;
+  let state: "none" | "asked" | "begun" | "parked" = "none";
   for (let after = -1; ; ) {
     const events = await store.read(runId, { after, limit: 512, maxCharacters: 1_048_576 });
-    const last = events.at(-1);
-    if (last === undefined) return isOpen;
     for (const event of events) {
-      if (event.type === "tool-call" && event.callId === callId) isOpen = true;
-      if (event.type === "tool-result" && event.callId === callId) isOpen = false;
+      if (event.type === "done") return false;
+      if (event.type === "notice" && event.kind === "call-parked" && callIdOf(event.data) === callId) state = "parked";
+      if (!("callId" in event) || event.callId !== callId) continue;
+      if (event.type === "tool-call" && event.parent === undefined) state = "begun";
+      if (event.type === "permission" && state !== "none") state = event.state === "asked" ? "asked" : "begun";
+      if (event.type === "tool-result") state = "none";
     }
-    after = last.seq;
+    after = events.at(-1)?.seq ?? after;
+    if (events.length > 0) continue;
+    if (state !== "begun" || clock.now() >= until) return state === "parked";
+    await new Promise<void>((resolve) => {
+      clock.after(LOOK_MS, resolve);
+    });
   }
 }
 

@@ -129,7 +129,8 @@ describe("servers that share a store and a queue", () => {
     const callOf = async () => (await store.read(runId)).find((event) => event.type === "tool-call");
     await untilTrue(async () => (await callOf()) !== undefined);
     const path = `/api/runs/${runId}/results/${(await callOf())?.callId}`;
-    expect(await (await front.ask("POST", path, { output: 5 })).json()).toEqual({ accepted: true });
+    const answer = await until(front.ask("POST", path, { output: 5 }));
+    expect(await answer.json()).toEqual({ accepted: true });
     expect(eventsOf(await until(text)).at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
     assertRunLog(await store.read(runId));
   });
@@ -223,5 +224,64 @@ describe("servers that share a store and a queue", () => {
     await chat(one);
     const made = (await (await two.ask("POST", "/api/threads", {})).json()) as { id: string };
     expect((await two.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" })).status).toBe(429);
+  });
+
+  it("F-A2: a result for a call that nobody has parked is refused, and the question about it can still be answered", async () => {
+    const { store, node, until, untilTrue } = createCluster(["work"]);
+    const front = node(() => "never", { worker: false });
+    let ran = 0;
+    const back = node(() => (ran += 1));
+    await wake(back);
+    const { runId, text } = await chat(front);
+    await untilTrue(async () => (await store.listQuestions("local")).length === 1);
+    const [question] = await store.listQuestions("local");
+    const path = (what: string) => `/api/runs/${runId}/${what}/${question?.callId}`;
+    for (const at of [front, back]) {
+      const forged = await until(at.ask("POST", path("results"), { output: "forged" }));
+      expect(await forged.json()).toEqual({ accepted: false });
+    }
+    expect(await (await front.ask("POST", path("permissions"), { allow: true })).json()).toEqual({ accepted: true });
+    expect(await until(text)).not.toContain("forged");
+    expect(ran).toBe(1);
+    assertRunLog(await store.read(runId));
+  });
+
+  it("F-A2: a result for a call whose tool is at work is refused when the tool returns its own", async () => {
+    const { store, node, until, untilTrue } = createCluster();
+    const front = node(() => "never", { worker: false });
+    let finish: (value: string) => void = () => undefined;
+    const back = node(
+      () =>
+        new Promise((resolve) => {
+          finish = resolve;
+        }),
+    );
+    await wake(back);
+    const { runId, text } = await chat(front);
+    const callOf = async () => (await store.read(runId)).find((event) => event.type === "tool-call")?.callId;
+    await untilTrue(async () => (await callOf()) !== undefined);
+    const forged = front.ask("POST", `/api/runs/${runId}/results/${await callOf()}`, { output: "forged" });
+    await untilTrue(async () => (await store.findRun("local", runId))?.claim !== undefined);
+    finish("own");
+    expect(await (await until(forged)).json()).toEqual({ accepted: false });
+    expect(await until(text)).not.toContain("forged");
+    expect(await store.listAnswers(runId)).toEqual([]);
+  });
+
+  it("F-A2: the unfinished runs of a chat in the same store are left to the chat", async () => {
+    const { store, clock, first, node, untilTrue } = createCluster();
+    await store.createThread({ id: "t", tenant: "millrace-chat", title: "", target: "clerk", createdAt: 1 });
+    const message = { id: "m", role: "user", blocks: [{ type: "text", text: "go" }] } as const;
+    await store.createRun({ id: "r", tenant: "millrace-chat", threadId: "t", createdAt: 1 }, [message]);
+    let ran = 0;
+    const back = node(() => (ran += 1));
+    await wake(back);
+    await clock.advance(60_000);
+    // A node of an earlier version has added it.
+    await first.connect().add({ runId: "r", kind: "any" });
+    await untilTrue(async () => (await first.connect().count()).waiting === 0);
+    await clock.advance(60_000);
+    expect(ran).toBe(0);
+    expect(await store.read("r")).toEqual([]);
   });
 });
