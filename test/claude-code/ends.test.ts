@@ -62,6 +62,14 @@ const ENDINGS: readonly Ending[] = [
     before: [{ type: "system", subtype: "background_tasks_changed", tasks: [{ task_id: "d1", task_type: "dream" }] }],
     after: [{ hang: true }],
   },
+  {
+    name: "it goes on with frames in which nothing is said, and ignores SIGTERM",
+    after: [
+      { ignore: ["SIGTERM"] },
+      ...Array.from({ length: 40 }, () => [{ waitMs: 60 }, writes({ type: "keep_alive" })] as const).flat(),
+      { hang: true },
+    ],
+  },
   { name: "it has left a shell running", before: [SHELL], after: [{ hang: true }] },
 ];
 

@@ -180,8 +180,10 @@ class MessageStream implements Query {
       // If it was closed meanwhile, the state shows it, and the input is dropped.
       const step = stepRule(this._state, input, { strictExitStatus: this._options.strictExitStatus });
       this._state = step.state;
-      if (mayWait(step.state) !== "drain") this._dueAt = undefined;
-      else this._dueAt ??= this._clock.now() + RESULT_GRACE_MS;
+      const more = mayWait(step.state);
+      if (more === "drain") this._dueAt ??= this._clock.now() + RESULT_GRACE_MS;
+      // The stop has what is left of the time after the result.
+      else if (more !== "no") this._dueAt = undefined;
       if (step.item === undefined) continue;
       if (step.state.phase === "closed") await this._end();
       const endError = step.item.kind === "end" ? this._endError : undefined;
