@@ -29,14 +29,14 @@ beforeAll(() => {
 afterAll(() => removeFolder(project));
 
 describe("S1-142: a project outside the package", () => {
-  it("implements a store, a format and both kinds of backend with public types, and keeps every promise", () => {
+  it("implements a store, a queue, a format and both kinds of backend with public types, and keeps every promise", () => {
     execute(process.execPath, [
       join(ROOT, "node_modules/typescript/bin/tsc"),
       "-p",
       join(project, "tsconfig.outside.json"),
     ]);
     expect(JSON.parse(execute(process.execPath, [join(project, "built/check.js")]))).toEqual({
-      failures: { store: [], format: [], model: [], agent: [] },
+      failures: { store: [], format: [], model: [], agent: [], queue: [] },
       answers: ["Hello there.", "Done."],
     });
   });

@@ -110,6 +110,7 @@ export class ListStore implements Store {
     this.requireOpen();
     return [...this.runs.values()]
       .map(show)
+      .filter((run) => wanted.id === undefined || run.id === wanted.id)
       .filter((run) => wanted.threadId === undefined || run.threadId === wanted.threadId)
       .filter((run) => wanted.isOver === undefined || run.isOver === wanted.isOver)
       .filter((run) => wanted.isWaiting === undefined || (run.isWaiting ?? false) === wanted.isWaiting)
