@@ -5,6 +5,7 @@ export { createBroadcast } from "./broadcast.ts";
 export type { Deferred } from "./deferred.ts";
 export { callSafely } from "./call-safely.ts";
 export { createDeferred, handled } from "./deferred.ts";
+export { inTime } from "./in-time.ts";
 export { mergeNeighbours } from "./merge-neighbours.ts";
 export type { SilenceWatch } from "./silence-watch.ts";
 export { watchSilence } from "./silence-watch.ts";

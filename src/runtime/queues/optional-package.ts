@@ -1,4 +1,5 @@
-import { describeThrown, StartError } from "#domain";
+import { type Clock, describeThrown, StartError } from "#domain";
+import { inTime } from "#streams";
 
 /**
  * Imports a package that is installed only where it is needed.
@@ -20,21 +21,16 @@ export async function importPackage<Module>(install: string, load: () => Promise
 export async function requireReached(
   address: string,
   reached: Promise<unknown>,
-  limit: { after(ms: number, fire: () => void): () => void },
+  clock: Pick<Clock, "after">,
 ): Promise<void> {
   const { host } = new URL(address);
-  let stop: (() => void) | undefined;
-  const late = new Promise<never>((_, reject) => {
-    stop = limit.after(REACH_MS, () => reject(new Error(`no answer within ${REACH_MS} ms`)));
-  });
+  const late = (): Error => new Error(`no answer within ${REACH_MS} ms`);
   try {
-    await Promise.race([reached, late]);
+    await inTime(reached, { clock, ms: REACH_MS, late });
   } catch (error) {
     throw new StartError("invalid-option", `The queue at ${host} cannot be used: ${describeThrown(error)}`, {
       cause: error,
     });
-  } finally {
-    stop?.();
   }
 }
 

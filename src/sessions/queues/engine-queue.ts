@@ -1,4 +1,5 @@
 import { type Clock, describeThrown } from "#domain";
+import { inTime } from "#streams";
 import type { JobsWanted, QueueCounts, QueuedJob, RunQueue, TakenJob } from "./queue.ts";
 import { isQueueError, QueueError } from "./queue-error.ts";
 import { queueClosed, requireJob, requireKinds } from "./queue-rules.ts";
@@ -209,20 +210,9 @@ export class EngineQueue implements RunQueue {
   /** Rejects with `queue-failed` if the engine fails or does not answer in time. */
   private _answered<Value>(answer: Promise<Value>): Promise<Value> {
     const { clock, answerMs } = this._options;
-    return new Promise((resolve, reject) => {
-      const stop = clock.after(answerMs, () => {
-        reject(new QueueError("queue-failed", `The queue did not answer within ${answerMs} ms.`));
-      });
-      answer.then(
-        (value) => {
-          stop();
-          resolve(value);
-        },
-        (error: unknown) => {
-          stop();
-          reject(asQueueError(error));
-        },
-      );
+    const late = (): QueueError => new QueueError("queue-failed", `The queue did not answer within ${answerMs} ms.`);
+    return inTime(answer, { clock, ms: answerMs, late }).catch((error: unknown) => {
+      throw asQueueError(error);
     });
   }
 }

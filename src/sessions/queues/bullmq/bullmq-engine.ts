@@ -1,5 +1,7 @@
 import type { Clock } from "#domain";
+import { inTime } from "#streams";
 import type { EngineJob, QueueEngine } from "../engine-queue.ts";
+import { OpenedKinds } from "../opened-kinds.ts";
 import type { QueueCounts } from "../queue.ts";
 
 /** The parts of a BullMQ queue that are used. */
@@ -73,8 +75,8 @@ const REMOVED = { removeOnComplete: true, removeOnFail: true } as const;
 export class BullMqEngine implements QueueEngine {
   private readonly _bull: BullMq;
   private readonly _options: BullEngineOptions;
-  private readonly _queues = new Map<string, BullQueue>();
-  private readonly _workers = new Map<string, Promise<BullWorker>>();
+  private readonly _queues = new OpenedKinds((kind) => this._openQueue(kind));
+  private readonly _workers = new OpenedKinds((kind) => this._openWorker(kind));
 
   constructor(bull: BullMq, options: BullEngineOptions) {
     this._bull = bull;
@@ -82,14 +84,14 @@ export class BullMqEngine implements QueueEngine {
   }
 
   async add({ runId, kind, notBefore = 0 }: { runId: string; kind: string; notBefore?: number }): Promise<void> {
-    const queue = await this._queueOf(kind);
+    const queue = await this._queues.of(kind);
     const delay = notBefore - this._options.clock.now();
     if (delay > 0) await queue.add(LATER, { runId }, { ...REMOVED, jobId: `${runId}.${notBefore}`, delay });
     else await queue.add(NOW, { runId }, { ...REMOVED, deduplication: { id: runId, keepLastIfActive: true } });
   }
 
   async fetch(kind: string): Promise<EngineJob | undefined> {
-    const worker = await this._workerOf(kind);
+    const worker = await this._workers.of(kind);
     const token = this._options.newToken();
     const job = await worker.getNextJob(token);
     if (job === undefined) return undefined;
@@ -112,7 +114,7 @@ export class BullMqEngine implements QueueEngine {
   async count(): Promise<QueueCounts> {
     const sum = { waiting: 0, delayed: 0, active: 0 };
     for (const kind of await this._bull.listKinds()) {
-      const counts = await (await this._queueOf(kind)).getJobCounts("wait", "delayed", "active");
+      const counts = await (await this._queues.of(kind)).getJobCounts("wait", "delayed", "active");
       sum.waiting += counts["wait"] ?? 0;
       sum.delayed += counts["delayed"] ?? 0;
       sum.active += counts["active"] ?? 0;
@@ -121,29 +123,15 @@ export class BullMqEngine implements QueueEngine {
   }
 
   async close(): Promise<void> {
-    const workers = await Promise.allSettled(this._workers.values());
-    const opened = workers.flatMap((worker) => (worker.status === "fulfilled" ? [worker.value] : []));
-    await Promise.allSettled(opened.map((worker) => worker.close(true)));
-    await Promise.allSettled([...this._queues.values()].map((queue) => queue.close()));
+    await Promise.allSettled((await this._workers.all()).map((worker) => worker.close(true)));
+    await Promise.allSettled((await this._queues.all()).map((queue) => queue.close()));
     await this._bull.close();
   }
 
-  private async _queueOf(kind: string): Promise<BullQueue> {
-    const found = this._queues.get(kind);
-    if (found !== undefined) return found;
-    const queue = this._bull.openQueue(kind);
-    this._queues.set(kind, queue);
-    await this._bull.addKind(kind);
-    return queue;
-  }
-
-  private _workerOf(kind: string): Promise<BullWorker> {
-    const found = this._workers.get(kind);
-    if (found !== undefined) return found;
-    const opened = this._openWorker(kind);
-    this._workers.set(kind, opened);
-    opened.catch(() => this._workers.delete(kind));
-    return opened;
+  /** A kind that no node has listed is not counted. */
+  private async _openQueue(kind: string): Promise<BullQueue> {
+    await this._inTime(this._bull.addKind(kind));
+    return this._bull.openQueue(kind);
   }
 
   /** A worker whose first connection is cut never becomes ready; then the next fetch opens another one. */
@@ -159,13 +147,10 @@ export class BullMqEngine implements QueueEngine {
     }
   }
 
-  private async _inTime(ready: Promise<unknown>): Promise<void> {
+  private _inTime(ready: Promise<unknown>): Promise<unknown> {
     const { clock, readyMs } = this._options;
-    let stop: (() => void) | undefined;
-    const late = new Promise<never>((_, reject) => {
-      stop = clock.after(readyMs, () => reject(new Error(`Redis did not answer within ${readyMs} ms.`)));
-    });
-    await Promise.race([ready, late]).finally(stop);
+    const late = (): Error => new Error(`Redis did not answer within ${readyMs} ms.`);
+    return inTime(ready, { clock, ms: readyMs, late });
   }
 }
 

@@ -1,4 +1,5 @@
 import type { EngineJob, QueueEngine } from "../engine-queue.ts";
+import { OpenedKinds } from "../opened-kinds.ts";
 import type { QueueCounts, QueuedJob } from "../queue.ts";
 
 /** The parts of pg-boss that are used. */
@@ -75,7 +76,8 @@ const GIVEN_BACK = "given back";
 export class BossEngine implements QueueEngine {
   private readonly _boss: Boss;
   private readonly _schema: string;
-  private readonly _created = new Map<string, Promise<unknown>>();
+  /** The names of the queues in pg-boss. */
+  private readonly _queues = new OpenedKinds((kind) => this._createQueue(kind));
 
   constructor(boss: Boss, schema: string) {
     this._boss = boss;
@@ -83,7 +85,7 @@ export class BossEngine implements QueueEngine {
   }
 
   async add({ runId, kind, notBefore }: QueuedJob & { readonly kind: string }): Promise<void> {
-    const name = await this._queueOf(kind);
+    const name = await this._queues.of(kind);
     const transaction = await this._boss.getDb().beginTransaction?.();
     if (transaction === undefined) throw new Error("This version of pg-boss has no transactions.");
     const { db } = transaction;
@@ -102,7 +104,7 @@ export class BossEngine implements QueueEngine {
   }
 
   async fetch(kind: string): Promise<EngineJob | undefined> {
-    const name = await this._queueOf(kind);
+    const name = await this._queues.of(kind);
     const [job] = await this._boss.fetch(name, { includeMetadata: true });
     if (job === undefined) return undefined;
     const held = [job];
@@ -147,15 +149,9 @@ export class BossEngine implements QueueEngine {
     return rows.length > 0;
   }
 
-  private async _queueOf(kind: string): Promise<string> {
+  private async _createQueue(kind: string): Promise<string> {
     const name = `${PREFIX}${kind}`;
-    let created = this._created.get(name);
-    if (created === undefined) {
-      created = this._boss.createQueue(name, QUEUE_OPTIONS);
-      this._created.set(name, created);
-      created.catch(() => this._created.delete(name));
-    }
-    await created;
+    await this._boss.createQueue(name, QUEUE_OPTIONS);
     return name;
   }
 }
