@@ -1,4 +1,19 @@
-import { checkInput, checkNames, checkOptionNames, expects, isId, isStartError, StartError } from "#domain";
+import {
+  aFlag,
+  aFunction,
+  anObject,
+  aText,
+  type Check,
+  checkInput,
+  checkNames,
+  checkOptionNames,
+  expects,
+  isId,
+  isStartError,
+  listOf,
+  shape,
+  StartError,
+} from "#domain";
 import {
   type Agent,
   checkOptions,
@@ -127,36 +142,38 @@ const aQueue = expects(
   "a queue, such as await openQueue(url) of millrace/queues/pg-boss",
 );
 
-const SERVER_OPTION_NAMES: readonly string[] = Object.keys({
-  store: 1,
-  queue: 1,
-  worker: 1,
-  target: 1,
-  agents: 1,
-  targets: 1,
-  backends: 1,
-  run: 1,
-  tokens: 1,
-  metricsToken: 1,
-  linkKey: 1,
-  hosts: 1,
-  origins: 1,
-  trustProxy: 1,
-  page: 1,
-  limits: 1,
-  reports: 1,
-  log: 1,
-  world: 1,
-} satisfies Record<keyof ServerOptions, 1>);
+/** Checked where they are read, because they have to fit each other. */
+const later: Check = () => undefined;
+
+const SERVER_OPTIONS: Readonly<Record<keyof ServerOptions, Check>> = {
+  store: aStore,
+  queue: aQueue,
+  worker: aFlag,
+  target: aText,
+  agents: listOf(later, "agents"),
+  targets: listOf(aText, "names of backends and agents"),
+  backends: listOf(aText, "names of backends and agents"),
+  run: anObject,
+  tokens: listOf(anObject, "objects with a token"),
+  metricsToken: later,
+  linkKey: later,
+  hosts: listOf(aText, "names of hosts"),
+  origins: listOf(aText, "origins"),
+  trustProxy: aFlag,
+  page: expects((value) => value === false || typeof value === "string", "the path of a folder, or false"),
+  limits: anObject,
+  reports: anObject,
+  log: aFunction,
+  world: anObject,
+};
 
 /**
  * Reads the options.
  * @throws StartError naming field, value and remedy.
  */
 export function readSettings(options: ServerOptions): Settings {
-  checkOptionNames(options, SERVER_OPTION_NAMES, "createServer");
-  checkInput(aStore, options.store, "store");
-  if (options.queue !== undefined) checkInput(aQueue, options.queue, "queue");
+  checkOptionNames(options, Object.keys(SERVER_OPTIONS), "createServer");
+  checkInput(shape(SERVER_OPTIONS, { required: ["store"] }), options, "");
   checkOptions(options.run ?? {}, ["signal", "session", "record", "replay"]);
   const agents = new Map((options.agents ?? []).map((agent) => [agent.name, agent]));
   // Invalid handoffs are reported here rather than with the first thread.

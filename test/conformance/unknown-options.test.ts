@@ -310,6 +310,29 @@ describe("F-C7: a name that is no option is refused, with the one that was proba
     expect(call).toThrow(expect.objectContaining({ name: "StartError", message: expect.stringContaining(message) }));
   });
 
+  it.each([
+    { queue: 5 },
+    { worker: "no" },
+    { target: { name: "clerk" } },
+    { agents: clerk },
+    { targets: "offline" },
+    { backends: [{}] },
+    { run: 5 },
+    { tokens: ["0123456789abcdef"] },
+    { hosts: "chat.example.org" },
+    { origins: [5] },
+    { trustProxy: "yes" },
+    { page: 5 },
+    { limits: 5 },
+    { reports: 5 },
+    { log: "file" },
+  ])("F-C7: createServer names the option, its value and the remedy: %j", (wrong) => {
+    const [name] = Object.keys(wrong);
+    const create = () => createServer({ store: createMemoryStore(), ...(wrong as object) });
+    const message = expect.stringMatching(new RegExp(`^${name}(\\[0\\])? is .+\\. Give .+\\.$`));
+    expect(create).toThrow(expect.objectContaining({ name: "StartError", code: "invalid-option", message }));
+  });
+
   it("what no type tells: output, and the data of a format and a script", async () => {
     const calls: readonly [() => unknown, string][] = [
       [() => run("offline", "hi", { output: { schema: { a: "number" }, repair: 1 } as never }), "repairs"],
