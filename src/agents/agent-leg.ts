@@ -27,6 +27,7 @@ import { AgentTools } from "./agent-tools.ts";
 import { continueAgentLeg, keepSession, NOTHING, restoreSession, type Spent } from "./agent-past.ts";
 import type { AgentLeg, Conversations, LegEnd, LegWork } from "./leg.ts";
 import { showOutput } from "./shown-output.ts";
+import type { Renamer } from "./unique-ids.ts";
 
 /**
  * Carries out one leg on an agent backend: the backend's own loop with our tools and our policy. The backend gives the
@@ -135,14 +136,14 @@ class AgentRun {
     return {
       runId: writer.runId,
       signal: writer.signal,
-      policy: this._afterOutput(policy),
+      policy: this._afterOutput(policy, names),
       finalTools: this._leg.handoffs === undefined ? [] : [HANDOFF_TOOL],
       isLast: true,
       cleanUp: writer.cleanUp,
       write: (chunks) => this._write(names.renameAll(chunks)),
       runTool: async (call) => {
         await this._tail.catch(() => undefined);
-        return this._tools.run(call, (chunks) => this._write(chunks));
+        return this._tools.run({ ...call, callId: names.call(call.callId) }, (chunks) => this._write(chunks));
       },
     };
   }
@@ -190,7 +191,7 @@ class AgentRun {
    * Returns the same policy, except that it decides about a call only after the pending output was written. Otherwise
    * its events could precede the call. The time of a decision is measured.
    */
-  private _afterOutput(policy: RunPolicy): RunPolicy {
+  private _afterOutput(policy: RunPolicy, names: Renamer): RunPolicy {
     if (policy.isSilentOnTools) return policy;
     const decide: RunPolicy["checkCall"] = async (call) => {
       await this._tail.catch(() => undefined);
@@ -200,8 +201,13 @@ class AgentRun {
       const { notes, stop } = verdict;
       return { kind: "denied", by: verdict.by ?? "rule", reason: "The run has ended.", notes, stop };
     };
-    const checkCall: RunPolicy["checkCall"] = (call) => this._times.waiting(call.callId, decide(call));
-    return Object.assign(Object.create(policy) as RunPolicy, { checkCall });
+    const checkCall: RunPolicy["checkCall"] = (given) => {
+      const call = { ...given, callId: names.call(given.callId) };
+      return this._times.waiting(call.callId, decide(call));
+    };
+    const checkResult: RunPolicy["checkResult"] = (call, result) =>
+      policy.checkResult({ ...call, callId: names.call(call.callId) }, result);
+    return Object.assign(Object.create(policy) as RunPolicy, { checkCall, checkResult });
   }
 
   private _write(chunks: readonly Chunk[]): Promise<void> | undefined {
@@ -259,6 +265,8 @@ class AgentRun {
       case "start":
         this.sessionId = chunk.sessionId ?? this.sessionId;
         return chunk;
+      case "tool-call":
+        return this._tools.announces(chunk.callId) ? chunk : undefined;
       case "warning":
         return isSaid(this._leg, chunk.context) || this._isOfLimit(chunk.code) ? undefined : chunk;
       case "tool-result":

@@ -1,24 +1,10 @@
-import {
-  addUsage,
-  type Chunk,
-  type ChunkOf,
-  type Message,
-  messageItem,
-  present,
-  resultItem,
-  textOf,
-  type ToolCallItem,
-  toolCallItem,
-  toolResultItem,
-  type Usage,
-} from "#domain";
-import type { SettledOutcome } from "#tools";
+import { addUsage, type Message, messageItem, present, resultItem, textOf, type Usage } from "#domain";
 import { hasTokens, type LimitReached } from "./budget.ts";
 import { describeEnd } from "./end-message.ts";
 import type { AgentLeg, LegEnd, LegWork } from "./leg.ts";
-import { INCOMPLETE, pastHandoff } from "./past-calls.ts";
-import { awaitParked } from "./parked-call.ts";
-import type { PastCall, PastLeg } from "./past-run.ts";
+import { type EndedCalls, endCalls } from "./agent-past-calls.ts";
+import { pastHandoff } from "./past-calls.ts";
+import type { PastLeg } from "./past-run.ts";
 
 /**
  * Prepares a leg on an agent backend that an earlier process began. The agent continues its own session and is told
@@ -29,22 +15,20 @@ export async function continueAgentLeg(leg: AgentLeg, work: LegWork): Promise<Co
   const { past, writer, ids } = work;
   if (past === undefined || past.replies.length === 0) return { kind: "continued", leg, work, spent: NOTHING };
   const open = past.replies.flatMap(({ calls }) => calls).filter(({ result }) => result === undefined);
-  const finished = await finishParked(open, work);
-  if (finished === undefined) return { kind: "over" };
-  await writer.write(
-    open.flatMap((call) => endCall(call, finished.get(call.callId))),
-    leg.agent,
-  );
+  const calls = await endCalls(open, leg, work);
+  if (calls === undefined) return { kind: "over" };
   const spent = await countSpent(past, leg, work);
   const handoff = pastHandoff(past, leg);
-  const limit = handoff === undefined ? (limitOf(leg, spent) ?? work.budget.reached) : undefined;
-  if (handoff !== undefined || limit !== undefined) await writeEnd(limit ?? "handoff", past, leg, { work, spent });
-  if (limit !== undefined) return { kind: "over" };
+  const why = handoff === undefined ? (whyOver(calls) ?? limitOf(leg, spent) ?? work.budget.reached) : undefined;
+  if (handoff !== undefined || why !== undefined) {
+    await writeEnd(why ?? "handoff", past, leg, { work, spent, detail: calls.stop });
+  }
+  if (why !== undefined) return { kind: "over" };
   if (handoff !== undefined) {
     const transcript = [...work.messages, ...said(past)];
     return { kind: "handoff", ...handoff, text: lastText(past), turns: spent.turns, transcript };
   }
-  const blocks = [{ type: "text", text: continuation(open, finished) }] as const;
+  const blocks = [{ type: "text", text: calls.continuation }] as const;
   const message = { id: ids.create("resumed"), role: "user", blocks, source: "millrace" } as const;
   await writer.write([messageItem(message)], leg.agent);
   const messages = [...work.messages, ...said(past), message];
@@ -62,12 +46,12 @@ export interface Continued {
 
 /** Writes the verdict of an agent that is not started again. */
 async function writeEnd(
-  subtype: LimitReached | "handoff",
+  subtype: LimitReached | "handoff" | "hook_stopped",
   past: PastLeg,
   leg: AgentLeg,
-  { work, spent }: { readonly work: LegWork; readonly spent: Spent },
+  { work, spent, detail }: { readonly work: LegWork; readonly spent: Spent; readonly detail: string | undefined },
 ): Promise<void> {
-  const message = describeEnd(subtype, { run: work.budget.limits, leg: leg.limits });
+  const message = describeEnd(subtype, { run: work.budget.limits, leg: leg.limits, detail });
   const { usage, turns, costUsd } = spent;
   const facts = present({ message, costUsd });
   const verdict = resultItem({ subtype, isError: subtype !== "handoff", text: lastText(past), usage, turns, ...facts });
@@ -100,6 +84,10 @@ async function countSpent({ replies }: PastLeg, { backend }: AgentLeg, { budget,
   return spent;
 }
 
+function whyOver({ stop }: EndedCalls): "hook_stopped" | undefined {
+  return stop === undefined ? undefined : "hook_stopped";
+}
+
 function limitOf({ limits: { turns } }: AgentLeg, spent: Spent): LimitReached | undefined {
   return turns !== undefined && spent.turns >= turns ? "error_max_turns" : undefined;
 }
@@ -108,57 +96,6 @@ function limitOf({ limits: { turns } }: AgentLeg, spent: Spent): LimitReached | 
 function withTurnsLeft(leg: AgentLeg, spent: Spent): AgentLeg {
   const { turns } = leg.limits;
   return turns === undefined ? leg : { ...leg, limits: { ...leg.limits, turns: turns - spent.turns } };
-}
-
-/** Waits for the results of parked calls. The agent is not started before they are there. */
-async function finishParked(
-  open: readonly PastCall[],
-  { writer, clock }: LegWork,
-): Promise<ReadonlyMap<string, SettledOutcome> | undefined> {
-  const finished = new Map<string, SettledOutcome>();
-  const waits = open.map(async (call) => {
-    if (call.state !== "parked" || call.parked === undefined) return;
-    const { until, output } = call.parked;
-    const outcome = await awaitParked(call, { kind: "parked", until, output }, { writer, clock });
-    if (outcome !== undefined) finished.set(call.callId, outcome);
-  });
-  await Promise.all(waits);
-  return writer.signal.aborted ? undefined : finished;
-}
-
-/** The agent's tools may have run, whatever is in the log: only the agent knows. */
-function endCall(call: PastCall, outcome: SettledOutcome | undefined): readonly Chunk[] {
-  const { callId, name, input, state, reason } = call;
-  if (outcome !== undefined) {
-    return [toolResultItem({ callId, name, output: outcome.output, isError: outcome.kind === "failed" })];
-  }
-  const announced: ChunkOf<ToolCallItem>[] =
-    state === "not-begun" ? [toolCallItem({ callId, name, input, executedBy: "backend" })] : [];
-  const isDenied = state === "denied";
-  const output = isDenied ? (reason ?? "The call was denied.") : state === "asked" ? UNANSWERED : INCOMPLETE;
-  const skipped = isDenied ? "denied" : "incomplete";
-  return [...announced, toolResultItem({ callId, name, output, isError: true, skipped })];
-}
-
-const UNANSWERED =
-  "The process that asked for permission ended before there was an answer. The agent asks again if it still needs the call.";
-
-function continuation(open: readonly PastCall[], finished: ReadonlyMap<string, SettledOutcome>): string {
-  const lines = open.map(({ callId, name, input, state }) => {
-    const what = `- ${name} ${JSON.stringify(input)}`;
-    const outcome = finished.get(callId);
-    if (outcome !== undefined) return `${what}: has finished with ${JSON.stringify(outcome.output)}`;
-    return state === "asked" || state === "denied"
-      ? `${what}: did not run`
-      : `${what}: may have run, in full or in part`;
-  });
-  const calls =
-    lines.length === 0
-      ? []
-      : ["You did not get the results of these tool calls. Check before you repeat one that may have run:", ...lines];
-  return ["Your process ended before you had finished. Continue with the task from where you were.", ...calls].join(
-    "\n",
-  );
 }
 
 /** What the agent had said, for one whose session is gone. */

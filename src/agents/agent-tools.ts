@@ -1,8 +1,9 @@
 import type { AgentLink } from "#backends";
+import { toolCallItem } from "#domain";
 import { mayTakeEffect } from "#run";
 import { runTool, type SettledOutcome, type Tool, ToolPlaces } from "#tools";
 import type { CallTimes } from "./call-times.ts";
-import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
+import { changedHandoff, HANDOFF_TOOL, readHandoff } from "./handoff.ts";
 import type { AgentLeg, LegWork } from "./leg.ts";
 import { awaitParked, parkedNotice } from "./parked-call.ts";
 import { stateNotice } from "./state-notice.ts";
@@ -18,6 +19,9 @@ export class AgentTools {
   private readonly _times: CallTimes;
   private readonly _tools: ReadonlyMap<string, Tool>;
   private readonly _places: ToolPlaces;
+  private readonly _announced = new Set<string>();
+  /** Calls that the agent asked for before it had announced them. */
+  private readonly _unannounced = new Set<string>();
   private _handoff: { readonly to: string; readonly message: string; readonly callId: string } | undefined;
 
   constructor(leg: AgentLeg, work: LegWork, times: CallTimes) {
@@ -32,14 +36,22 @@ export class AgentTools {
     return this._handoff;
   }
 
+  /** Whether the announcement of a call is shown: not if it comes late. */
+  announces(callId: string): boolean {
+    this._announced.add(callId);
+    return !this._unannounced.delete(callId);
+  }
+
   /** Runs a call that the policy allowed. `write` writes what the tool reports meanwhile. */
   async run(call: Call, write: AgentLink["write"]): Promise<SettledOutcome> {
+    // No tool starts before its call is stored, also if the agent has not announced it.
+    if (!this._announced.has(call.callId)) await this._announce(call, write);
     const { writer, clock, nextTurn, context } = this._work;
     if (this._handoff !== undefined) {
       const output = `Not run: the conversation had already been handed over to ${this._handoff.to}.`;
       return { kind: "failed", why: "aborted", output };
     }
-    if (call.name === HANDOFF_TOOL && this._leg.handoffs !== undefined) return this._handOver(call);
+    if (call.name === HANDOFF_TOOL && this._leg.handoffs !== undefined) return this._handOver(call, write);
     const tool = this._tools.get(call.name);
     if (tool === undefined) {
       return { kind: "failed", why: "unknown-tool", output: `There is no tool "${call.name}".` };
@@ -70,13 +82,19 @@ export class AgentTools {
     return (await awaitParked(call, outcome, { writer, clock })) ?? ENDED;
   }
 
-  private async _handOver({ callId, input }: Call): Promise<SettledOutcome> {
+  private async _announce({ callId, name, input }: Call, write: AgentLink["write"]): Promise<void> {
+    await write([toolCallItem({ callId, name, input, executedBy: "millrace" })]);
+    this._unannounced.add(callId);
+  }
+
+  private async _handOver({ callId, input }: Call, write: AgentLink["write"]): Promise<SettledOutcome> {
     const wanted = readHandoff(input, this._leg.handoffs ?? []);
     if (!wanted.fits) return { kind: "failed", why: "invalid-input", output: wanted.problem };
     const from = this._leg.agent ?? "";
     const verdict = await this._work.policy.checkHandoff({ from, to: wanted.to, message: wanted.message });
     if (verdict.kind === "blocked") return { kind: "failed", why: "thrown", output: verdict.reason };
     this._handoff = { to: wanted.to, message: verdict.message, callId };
+    await write(changedHandoff(callId, wanted, verdict.message));
     return { kind: "returned", output: `Handed over to ${wanted.to}. Say nothing more: your part is done.` };
   }
 }

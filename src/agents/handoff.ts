@@ -1,5 +1,5 @@
 import type { ToolSpec } from "#backends";
-import { nearestName } from "#domain";
+import { type Chunk, nearestName, permissionItem } from "#domain";
 
 /** The tool for handoffs. If an agent has handoffs, no tool of the caller may have this name. */
 export const HANDOFF_TOOL = "handoff";
@@ -43,4 +43,20 @@ export function readHandoff(input: unknown, targets: readonly string[]): Handoff
     return { fits: false, problem: `"message" must say what the agent "${to}" is to do.` };
   }
   return { fits: true, to, message };
+}
+
+/**
+ * The decision of a hook that changed the message of a handoff; nothing if no hook did. Written before the call is
+ * answered, so that a process that continues the run hands over with this message and not with the model's.
+ */
+export function changedHandoff(callId: string, { to, message }: HandoffWords, decided: string): readonly Chunk[] {
+  if (decided === message) return [];
+  const reason = "A before-handoff hook changed the message.";
+  const input = { to, message: decided };
+  return [permissionItem({ callId, name: HANDOFF_TOOL, state: "allowed", by: "hook", reason, input })];
+}
+
+interface HandoffWords {
+  readonly to: string;
+  readonly message: string;
 }

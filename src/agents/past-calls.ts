@@ -34,6 +34,9 @@ export interface SettledCalls {
   readonly answer: BatchEnd["answer"];
 }
 
+/** The answer to a call of an agent whose tool had not begun. The agent decides whether it makes the call again. */
+export const NOT_BEGUN = "The process ended before this call had begun, so it did not run.";
+
 /** The answer to a call whose process ended while it ran. */
 export const INCOMPLETE =
   "The process that ran this call ended before the call had returned. It may have had its effect, in full or in part, or none. It was not run again.";
@@ -73,12 +76,18 @@ export async function settlePastCalls(
       left.push(item);
       parked.set(callId, { kind: "parked", until, output });
     } else if (state !== "begun" || isOurs(call, settings)) left.push(item);
-    else if (tools.find((tool) => tool.name === name)?.idempotent === true) {
+    else if (mayRunAgain(call, tools)) {
       left.push(item);
-      granted.set(callId, input);
+      // Without a decision in the log, it is decided now.
+      if (call.isAllowed === true) granted.set(callId, input);
     } else await settle(call, INCOMPLETE, "incomplete");
   }
   return { left, granted, parked, answers, handoff, answer };
+}
+
+/** Whether a call that may have begun is run again. */
+export function mayRunAgain({ name }: PastCall, tools: readonly Tool[]): boolean {
+  return tools.find((tool) => tool.name === name)?.idempotent === true;
 }
 
 /** Handoffs and final answers have no effect outside the run, so they can be read again. */

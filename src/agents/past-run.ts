@@ -25,6 +25,8 @@ export interface PastCall {
   /** The arguments with which it runs or ran: those of the permission, if it changed them. */
   input: unknown;
   state: "not-begun" | "begun" | "asked" | "denied" | "parked" | "answered";
+  /** Whether the log says that it was allowed. */
+  isAllowed?: boolean;
   /** How a parked call goes on. */
   parked?: ParkedCallNotice | undefined;
   /** Why it was denied. */
@@ -233,6 +235,7 @@ class PastReader {
     if (call === undefined || call.state === "answered") return;
     if (state === "allowed" && input !== undefined) call.input = input;
     call.state = state === "allowed" ? "begun" : state;
+    call.isAllowed = state === "allowed";
     call.reason = reason;
   }
 

@@ -12,7 +12,7 @@ import {
 } from "#domain";
 import type { HookEffects, RunPolicy } from "#policy";
 import { type Outcome, runTool, type SettledOutcome, type Tool, ToolPlaces } from "#tools";
-import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
+import { changedHandoff, HANDOFF_TOOL, readHandoff } from "./handoff.ts";
 import type { OuterRun } from "./leg.ts";
 import { mayTakeEffect, type RunWriter } from "#run";
 import { awaitParked, parkedNotice } from "./parked-call.ts";
@@ -305,6 +305,7 @@ class Batch {
       return this._answerWith(call, { output: verdict.reason, isError: true, skipped: "denied" });
     if (this._stop !== undefined) return;
     this._handoff = { to: wanted.to, message: verdict.message };
+    await this._writer.write(changedHandoff(call.callId, wanted, verdict.message), agent);
     await this._answerWith(call, { output: `Handed over to ${wanted.to}.`, isError: false });
   }
 

@@ -4,6 +4,8 @@ import type { Block, Chunk, ChunkOf, MessageItem, NoticeItem, Retraction } from 
 export interface Renamer {
   /** Returns the same chunk, or a copy with new ids if one of its ids was used by an earlier reply. */
   rename(chunk: Chunk): Chunk;
+  /** The id that a call of this reply has in the run. */
+  call(callId: string): string;
   /** Renames a batch. Returns the same array if nothing was renamed. */
   renameAll(chunks: readonly Chunk[]): readonly Chunk[];
 }
@@ -80,6 +82,10 @@ class ReplyRenamer implements Renamer {
   constructor(messages: Names, calls: Names) {
     this._messages = messages;
     this._calls = calls;
+  }
+
+  call(callId: string): string {
+    return this._calls.of(callId);
   }
 
   renameAll(chunks: readonly Chunk[]): readonly Chunk[] {

@@ -72,6 +72,12 @@ export class RunCleanUp {
     this._settle();
   }
 
+  /** Stops waiting for any work, and reports why. */
+  stopWaiting(why: string): void {
+    this.giveUp();
+    this._report(why);
+  }
+
   private _limit(work: Promise<unknown>, maxMs: number): void {
     if (maxMs === Number.POSITIVE_INFINITY) return;
     this._stopClocks.push(

@@ -111,6 +111,7 @@ export class RunState {
   /** Set when the run is to be parked: the source ends, and nothing that it still writes counts. */
   private _parking: readonly Wait[] | undefined;
   private readonly _parked = createDeferred<ParkedRun | undefined>();
+  private _finishingParked: Promise<void> | undefined;
   /** The number of readers and listeners that receive questions and so can answer them. */
   private _answerers = 0;
   private _isComplete = false;
@@ -358,10 +359,23 @@ export class RunState {
     this._waits?.end("The run was parked.");
     this._controller.abort(new DOMException("The run was parked.", "AbortError"));
     this.broadcast.hurry();
+    const { abortGraceMs } = this._limits;
+    const takeBack = this.options.clock.after(abortGraceMs, () => {
+      this._cleanUp.stopWaiting(
+        `The run was parked, but what it had started was still running ${abortGraceMs} ms later.`,
+      );
+      this._finishParked(waits).catch(() => undefined);
+    });
+    this._ended.promise.then(takeBack, takeBack);
   }
 
-  /** Closes the handle without `done`: the log goes on in another process. */
-  private async _finishParked(waits: readonly Wait[]): Promise<void> {
+  /** Closes the handle without `done`: the log goes on in another process. Its source may not have ended. */
+  private _finishParked(waits: readonly Wait[]): Promise<void> {
+    this._finishingParked ??= this._closeParked(waits);
+    return this._finishingParked;
+  }
+
+  private async _closeParked(waits: readonly Wait[]): Promise<void> {
     await this._cleanUp.idle();
     const times = waits.flatMap(({ until }) => until ?? []);
     const until = waits.every((one) => one.for === "time") && times.length > 0 ? Math.min(...times) : undefined;

@@ -1,3 +1,4 @@
+import { present, toolCallItem, toolResultItem } from "#domain";
 import type { ServerCall, ServerOutcome, Tool, ToolServer } from "#tools";
 import { createToolServer } from "#tools";
 import { type JsonRecord, ownString } from "#wire";
@@ -40,9 +41,23 @@ export function createOwnToolServer(
     async call(call) {
       const turn = context.turn();
       if (turn === undefined) return refuse("Not run: no turn is active.");
-      return runOwnTool(turn, callIdOf(call.meta) ?? context.newCallId(call.name), call);
+      const callId = callIdOf(call.meta);
+      return callId === undefined
+        ? runUnnamed(turn, context.newCallId(call.name), call)
+        : runOwnTool(turn, callId, call);
     },
   });
+}
+
+/** Runs a call that the CLI does not relate to any call of the model, and so never announces or answers. */
+async function runUnnamed(turn: CallDecisions, callId: string, call: ServerCall): Promise<ServerOutcome> {
+  const { name, input } = call;
+  const { link } = turn;
+  await link.write([toolCallItem({ callId, name, input, executedBy: "millrace" })]);
+  const outcome = await runOwnTool(turn, callId, call);
+  const skipped = turn.find(callId)?.denial === undefined ? undefined : ("denied" as const);
+  await link.write([toolResultItem({ callId, name, ...outcome, ...present({ skipped }) })]);
+  return outcome;
 }
 
 async function runOwnTool(turn: CallDecisions, callId: string, call: ServerCall): Promise<ServerOutcome> {
