@@ -15,6 +15,8 @@ export interface Access {
    * machine.
    */
   mayReadMetrics(authorization: string | undefined): boolean;
+  /** The wrong tokens of this minute, by address. */
+  failures(): ReadonlyMap<string, number>;
 }
 
 /** The scheme, one space, and a token; nothing ambiguous. */
@@ -30,10 +32,11 @@ const BEARER = /^Bearer ([\u0021-\u007e]{1,512})$/i;
 export function createAccess(
   { tokens, metricsToken, limits }: Pick<Settings, "tokens" | "metricsToken" | "limits">,
   now: () => number,
+  elsewhere?: (address: string) => number,
 ): Access {
   const known = tokens.map(({ token, tenant }) => ({ digest: digestOf(token), tenant }));
   const operator = metricsToken === undefined ? undefined : digestOf(metricsToken);
-  const failures = createRateLimit(limits.failuresPerMinute, now);
+  const failures = createRateLimit(limits.failuresPerMinute, now, elsewhere);
   return {
     tenantOf(authorization) {
       if (known.length === 0) return LOCAL_TENANT;
@@ -54,6 +57,7 @@ export function createAccess(
         "www-authenticate": "Bearer",
       });
     },
+    failures: () => failures.counts(),
     mayReadMetrics(authorization) {
       if (operator === undefined) return known.length === 0;
       const given = readToken(authorization);

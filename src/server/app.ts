@@ -98,7 +98,9 @@ export function createApp(options: AppOptions): Hono<ServerEnv> {
     if (preflight !== undefined) return preflight;
     await next();
   });
-  for (const route of ROUTES) addRoute(app, route, options);
+  const isShown = ({ isProbe, for: whom }: Route): boolean => isProbe === true || whom === "operator";
+  const routes = parts.settings.isWorkerOnly ? ROUTES.filter(isShown) : ROUTES;
+  for (const route of routes) addRoute(app, route, options);
   addPage(app, options.page);
   app.notFound((context) => refuse(context, new ApiError("not-found", "There is nothing at this path.")));
   app.onError((error, context) => {

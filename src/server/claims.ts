@@ -15,22 +15,36 @@ interface Held {
   readonly epoch: number;
 }
 
+/** A claim that is being extended. */
+export interface HeldClaim {
+  /** Extends it at once, because something has happened to the run. */
+  check(): void;
+  stop(): void;
+}
+
 /** Extends a claim until it is stopped. Calls `onLost` when another worker has taken the run. */
-export function holdClaim({ store, clock, runId, epoch }: Held, onLost: () => void): () => void {
+export function holdClaim({ store, clock, runId, epoch }: Held, onLost: () => void): HeldClaim {
   let stop: (() => void) | undefined;
   let isOver = false;
+
+  const check = (): void => {
+    store.extendClaim({ runId, epoch, at: clock.now() }).catch((error: unknown) => {
+      if (!isOver && isStoreError(error) && error.code === "claim-lost") onLost();
+    });
+  };
   const later = (): void => {
     stop = clock.after(EXTEND_MS, () => {
-      store.extendClaim({ runId, epoch, at: clock.now() }).catch((error: unknown) => {
-        if (isStoreError(error) && error.code === "claim-lost") onLost();
-      });
+      check();
       if (!isOver) later();
     });
   };
   later();
-  return () => {
-    isOver = true;
-    stop?.();
+  return {
+    check,
+    stop() {
+      isOver = true;
+      stop?.();
+    },
   };
 }
 

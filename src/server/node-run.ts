@@ -17,6 +17,8 @@ export interface RunAtWork {
   readonly openCalls: ReadonlySet<string>;
   /** The calls whose stored answers it knows. */
   readonly answered: Set<string>;
+  /** Finds out at once whether the run is still this node's. */
+  readonly check: () => void;
 }
 
 export interface NodeRunOptions {
@@ -36,7 +38,7 @@ export interface RunSetting {
   /** The work is to be left to another node. */
   readonly leaving: AbortSignal;
   /** Called as soon as the run can be answered and aborted. */
-  readonly onStart: (atWork: RunAtWork) => void;
+  readonly onStart: (atWork: Omit<RunAtWork, "check">) => void;
 }
 
 /**

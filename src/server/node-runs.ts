@@ -1,5 +1,5 @@
 import { describeThrown, type Message } from "#domain";
-import { findSingleAgent, type RunOptions } from "#runtime";
+import type { RunOptions } from "#runtime";
 import {
   ANY_KIND,
   closeInterruptedRun,
@@ -17,7 +17,8 @@ import type { GivenAnswer, LiveRuns } from "./live-runs.ts";
 import type { NodeRunOptions } from "./node-run.ts";
 import { requireClaims } from "./claims.ts";
 import { FRESH_MS, NodeWorker } from "./node-worker.ts";
-import { requireOffered, type Settings, targetOf } from "./options.ts";
+import { kindOfTarget, targetsHere } from "./node-kinds.ts";
+import { requireOffered } from "./options.ts";
 import { isParkedSoon, waitsOf } from "./waiting-runs.ts";
 import type { Readiness } from "./readiness.ts";
 import { isServed, runActive } from "./run-rules.ts";
@@ -43,15 +44,13 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
   const { queue, settings, metrics, quota, readiness, write } = options;
   const { world } = settings;
   const store = requireClaims(options.store);
-  const name = `node-${world.random.id().slice(0, 12)}`;
+  const name = settings.node;
   const kindOf = async ({ tenant = LOCAL_TENANT, threadId = "" }: StoredRun): Promise<string> => {
     const thread = await store.findThread(tenant, threadId);
-    return thread === undefined ? ANY_KIND : kindOfTarget(thread.target, settings);
+    return thread === undefined ? ANY_KIND : kindOfTarget(thread.target);
   };
   const kinds = async (): Promise<readonly string[]> => {
-    const missing = await readiness.withoutProgram();
-    const offered = settings.targets.filter((target) => !missing.includes(target));
-    return [...new Set([ANY_KIND, ...offered.map((target) => kindOfTarget(target, settings))])];
+    return [ANY_KIND, ...(await targetsHere(settings, readiness)).map(kindOfTarget)];
   };
   const worker = new NodeWorker({ ...options, store, name, kinds, kindOf });
   let counts: QueueCounts = { waiting: 0, delayed: 0, active: 0 };
@@ -62,8 +61,6 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
   metrics.gauge("millrace_queue_waiting", "Jobs that are due.", () => counts.waiting);
   metrics.gauge("millrace_queue_delayed", "Jobs that are not due yet.", () => counts.delayed);
   metrics.gauge("millrace_queue_active", "Jobs that are worked on.", () => counts.active);
-  metrics.gauge("millrace_hand_overs", "Runs that this node took over from another.", () => worker.handOvers);
-  metrics.gauge("millrace_claims_lost", "Runs that were taken from this node.", () => worker.lostClaims);
 
   /** Does this from time to time until the node is closed. */
   const repeat = (ms: number, act: () => Promise<void>): void => {
@@ -228,18 +225,4 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
       await worker.close(graceMs);
     },
   };
-}
-
-/** What a node needs for a target: an agent with a process of its own is not on every machine. */
-function kindOfTarget(target: string, settings: Settings): string {
-  const { agents, run, world } = settings;
-  const backend = agents.get(target)?.backend ?? target;
-  try {
-    if (findSingleAgent(targetOf(target, settings), run, world) === undefined) return ANY_KIND;
-  } catch {
-    // The run itself reports what is wrong.
-    return ANY_KIND;
-  }
-  const name = typeof backend === "string" ? backend.split(/[/:]/)[0] : target;
-  return (name ?? target).replaceAll(/[^\w-]/g, "_").slice(0, 64);
 }

@@ -40,6 +40,8 @@ export class NodeWorker {
   readonly atWork = new Map<string, RunAtWork>();
   handOvers = 0;
   lostClaims = 0;
+  private readonly _noteWait: (ms: number) => void;
+  private readonly _noteHandOver: (ms: number) => void;
   private readonly _options: WorkerOptions;
   private readonly _jobs = new Set<Promise<void>>();
   private readonly _stopTaking = new AbortController();
@@ -47,14 +49,37 @@ export class NodeWorker {
   private readonly _giveUp = new AbortController();
   private _loop: Promise<void> | undefined;
   private _stopAnswers: () => void = () => undefined;
+  private _stopHints: () => void = () => undefined;
 
   constructor(options: WorkerOptions) {
     this._options = options;
+    const { metrics } = options;
+    metrics.total("millrace_hand_overs_total", "Runs that this node took over from another.", () => this.handOvers);
+    metrics.total("millrace_claims_lost_total", "Runs that were taken from this node.", () => this.lostClaims);
+    this._noteWait = metrics.durations(
+      "millrace_queue_wait_seconds",
+      "From the request to the start of the work on it.",
+    );
+    this._noteHandOver = metrics.durations(
+      "millrace_hand_over_seconds",
+      "From the last sign of the former node to the take-over of its run by this one.",
+    );
   }
 
   start(): void {
     this._loop ??= this._takeAll();
     this._lookForAnswers();
+    this._stopHints = this._options.store.watch?.((runId) => this._hear(runId)) ?? this._stopHints;
+  }
+
+  /** Another process has changed something of a run, or perhaps of any: an answer has come, or the run was aborted. */
+  private _hear(runId: string | undefined): void {
+    for (const [id, atWork] of this.atWork) {
+      if (runId !== undefined && id !== runId) continue;
+      atWork.check();
+      // If this fails now, the next look makes up for it.
+      this._passAnswers(id, atWork).catch(() => undefined);
+    }
   }
 
   /** Takes no more, lets runs finish for a while, and leaves the rest to other nodes. */
@@ -66,6 +91,7 @@ export class NodeWorker {
     this._giveUp.abort();
     await Promise.all(this._jobs);
     this._stopAnswers();
+    this._stopHints();
   }
 
   private async _within(ms: number): Promise<void> {
@@ -114,7 +140,11 @@ export class NodeWorker {
     }
     const epoch = await this._claim(stored);
     if (epoch === undefined) return this._end(job, "finish");
-    if (claim !== undefined) this.handOvers += 1;
+    const now = settings.world.clock.now();
+    if (claim !== undefined) {
+      this.handOvers += 1;
+      this._noteHandOver(now - claim.at);
+    } else if (stored.lastSeq < 0) this._noteWait(now - stored.createdAt);
     if (await this._carryOut(job, stored, epoch)) return this._end(job, "finish");
     await this._insist(() => store.releaseClaim({ runId: job.runId, epoch }));
     const left = await this._insist(() => findUnfinished(store, job.runId));
@@ -138,13 +168,13 @@ export class NodeWorker {
     job.lost.addEventListener("abort", lose);
     this._giveUp.signal.addEventListener("abort", lose);
     if (job.lost.aborted) lose();
-    const stopExtending = holdClaim({ store, clock: settings.world.clock, runId: stored.id, epoch }, lose);
+    const { check, stop } = holdClaim({ store, clock: settings.world.clock, runId: stored.id, epoch }, lose);
     try {
       await workOnRun(this._options, stored, {
         epoch,
         lost: lost.signal,
         leaving: this._leaving.signal,
-        onStart: (atWork) => this.atWork.set(stored.id, atWork),
+        onStart: (atWork) => this.atWork.set(stored.id, { ...atWork, check }),
       });
     } catch (error) {
       const message = describeThrown(error);
@@ -154,7 +184,7 @@ export class NodeWorker {
       if (!lost.signal.aborted) await closeInterruptedRun(store, held, settings.world.clock, why, "interrupted", name);
     } finally {
       this.atWork.delete(stored.id);
-      stopExtending();
+      stop();
       job.lost.removeEventListener("abort", lose);
       this._giveUp.signal.removeEventListener("abort", lose);
     }

@@ -47,13 +47,14 @@ export function openStream(
  * Counts a stream until the returned function is called.
  * @throws ApiError `too-many-streams`.
  */
-export function takePlace(context: ServerContext, { openStreams, settings }: ServerParts): () => void {
+export function takePlace(context: ServerContext, { openStreams, settings, others }: ServerParts): () => void {
   const { streams, streamsPerTenant } = settings.limits;
   const { bySource, byTenant } = openStreams;
   const source = context.get("source");
   const tenant = context.get("tenant");
-  if ((bySource.get(source) ?? 0) >= streams) throw tooMany(`More than ${streams} streams are open`);
-  if ((byTenant.get(tenant) ?? 0) >= streamsPerTenant) {
+  if ((bySource.get(source) ?? 0) + others.count("streams", source) >= streams)
+    throw tooMany(`More than ${streams} streams are open`);
+  if ((byTenant.get(tenant) ?? 0) + others.count("tenantStreams", tenant) >= streamsPerTenant) {
     throw tooMany(`Your tenant has more than ${streamsPerTenant} streams open (limits.streamsPerTenant)`);
   }
   const release = [add(bySource, source), add(byTenant, tenant)];

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import {
   aFlag,
   aFunction,
@@ -51,8 +52,16 @@ export interface ServerOptions {
    * does not close it. Without one, this server is alone and works on every run itself.
    */
   readonly queue?: RunQueue;
-  /** Whether this server works on runs of the queue. Default: yes. */
-  readonly worker?: boolean;
+  /**
+   * Whether this server works on runs of the queue. Default: yes. `"only"`: it does nothing else; of the routes only
+   * `/healthz`, `/readyz` and `/metrics` are there.
+   */
+  readonly worker?: boolean | "only";
+  /**
+   * The name of this server among those that share the queue, for people: shown with the runs it works on, in metrics and
+   * in the log. 1 to 63 letters, digits, `-`, `_` and `.`. Default: the name of the machine.
+   */
+  readonly node?: string;
   /**
    * The target of threads that name none. Default: the first of `targets`, otherwise `offline`. Existing threads keep
    * theirs when this changes, as long as it is offered.
@@ -110,6 +119,10 @@ export interface ServerOptions {
 export interface Settings {
   readonly queue: RunQueue | undefined;
   readonly isWorker: boolean;
+  /** It serves no threads, only what probes and metrics ask. */
+  readonly isWorkerOnly: boolean;
+  /** The name of this server, for people. */
+  readonly node: string;
   readonly target: string;
   readonly agents: ReadonlyMap<string, Agent>;
   /** All targets that a thread may name, agents first. */
@@ -148,7 +161,8 @@ const later: Check = () => undefined;
 const SERVER_OPTIONS: Readonly<Record<keyof ServerOptions, Check>> = {
   store: aStore,
   queue: aQueue,
-  worker: aFlag,
+  worker: later,
+  node: later,
   target: aText,
   agents: listOf(later, "agents"),
   targets: listOf(aText, "names of backends and agents"),
@@ -191,7 +205,8 @@ export function readSettings(options: ServerOptions): Settings {
   const world = withSecrets(given, [...ownSecrets, ...secretsAround(backends, options.run ?? {}, given)]);
   return {
     queue: options.queue,
-    isWorker: options.worker ?? true,
+    ...readWorker(options),
+    node: readNode(options.node),
     target,
     agents,
     targets,
@@ -212,6 +227,32 @@ export function readSettings(options: ServerOptions): Settings {
     world,
     folder: process.cwd(),
   };
+}
+
+function readWorker({ worker = true, queue }: ServerOptions): Pick<Settings, "isWorker" | "isWorkerOnly"> {
+  if (typeof worker !== "boolean" && worker !== "only") {
+    throw new StartError("invalid-option", `worker is ${JSON.stringify(worker)}. Give true, false or "only".`);
+  }
+  if (worker === "only" && queue === undefined) {
+    throw new StartError("invalid-option", 'worker: "only" needs a queue from which the work comes.');
+  }
+  return { isWorker: worker !== false, isWorkerOnly: worker === "only" };
+}
+
+const NODE_NAME = /^[\w.-]{1,63}$/;
+
+function readNode(given: string | undefined): string {
+  if (given === undefined)
+    return (
+      hostname()
+        .replaceAll(/[^\w.-]/g, "-")
+        .slice(0, 63) || "node"
+    );
+  if (typeof given === "string" && NODE_NAME.test(given)) return given;
+  throw new StartError(
+    "invalid-option",
+    `node is ${JSON.stringify(given)}. Give 1 to 63 letters, digits, "-", "_" and ".".`,
+  );
 }
 
 function readReportOptions(reports: ReportOptions = {}): ReportOptions {
@@ -247,12 +288,24 @@ export function requireOffered(target: string, { targets }: Pick<Settings, "targ
 
 /** The current meaning of a thread's target. */
 export function targetOf(name: string, { agents }: Pick<Settings, "agents">): Target {
-  const agent = agents.get(name);
+  const [agent, ...others] = reachedFrom(name, agents);
   if (agent === undefined) return name;
-  // Only those that it can hand over to: what is wrong with another agent does not concern this thread.
+  return others.length === 0 ? agent : swarm([agent, ...others], { start: name });
+}
+
+/** The backends that a run of this target may need. */
+export function backendsOf(name: string, { agents }: Pick<Settings, "agents">): readonly Agent["backend"][] {
+  const reached = reachedFrom(name, agents);
+  return reached.length === 0 ? [name] : reached.map(({ backend }) => backend);
+}
+
+/** An agent and those that it can hand over to: what is wrong with another one does not concern its threads. */
+function reachedFrom(name: string, agents: Settings["agents"]): readonly Agent[] {
+  const agent = agents.get(name);
+  if (agent === undefined) return [];
   const reached = new Set([agent]);
   for (const one of reached) for (const other of one.handoffs ?? []) reached.add(agents.get(other) as Agent);
-  return reached.size === 1 ? agent : swarm([...reached], { start: name });
+  return [...reached];
 }
 
 function readToken(given: AccessToken, index: number): Required<AccessToken> {

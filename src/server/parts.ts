@@ -5,6 +5,7 @@ import { ApiError } from "./api-error.ts";
 import type { StreamSetting } from "./event-stream.ts";
 import type { LiveRuns } from "./live-runs.ts";
 import type { Metrics } from "./metrics.ts";
+import type { OtherNodes } from "./other-nodes.ts";
 import type { Settings } from "./options.ts";
 import type { Readiness } from "./readiness.ts";
 import type { WriteLog } from "./server-log.ts";
@@ -23,6 +24,8 @@ export interface ServerParts {
   readonly readiness: Readiness;
   readonly write: WriteLog;
   readonly streams: StreamSetting;
+  /** The other nodes of this queue. */
+  readonly others: OtherNodes;
   /** Open event streams. */
   readonly openStreams: { readonly bySource: Map<string, number>; readonly byTenant: Map<string, number> };
   /** Whether the store answers now. */

@@ -1,6 +1,6 @@
 import { describeThrown } from "#domain";
 import { type Agent, askFirst, explainIn, findMissingProgram, inspectTarget } from "#runtime";
-import { type Settings, targetOf } from "./options.ts";
+import { backendsOf, type Settings, targetOf } from "./options.ts";
 
 /** Whether a target can answer now. */
 export interface TargetState {
@@ -59,9 +59,13 @@ export function createReadiness(settings: Settings): Readiness {
   return {
     async withoutProgram() {
       const missing = await Promise.all(
-        settings.targets.map((target) => findMissingProgram(agents.get(target)?.backend ?? target, run, world)),
+        settings.targets.map(async (target) => {
+          const backends = backendsOf(target, settings);
+          const found = await Promise.all(backends.map((backend) => findMissingProgram(backend, run, world)));
+          return found.some((reason) => reason !== undefined);
+        }),
       );
-      return settings.targets.filter((_, index) => missing[index] !== undefined);
+      return settings.targets.filter((_, index) => missing[index]);
     },
     async of(target) {
       const backend = agents.get(target)?.backend ?? target;

@@ -6,9 +6,11 @@ import { createFrameCache } from "./event-frames.ts";
 import { checkListenOptions, type Listening, type ListenOptions, listenOn, requireSafeAddress } from "./listen.ts";
 import { createLiveRuns } from "./live-runs.ts";
 import { createMetrics } from "./metrics.ts";
+import { targetsHere } from "./node-kinds.ts";
 import { createNodeRuns } from "./node-runs.ts";
 import { readSettings, type ServerOptions } from "./options.ts";
 import { isLoopback } from "./origin-check.ts";
+import { createOtherNodes, type OwnNote } from "./other-nodes.ts";
 import { readPage } from "./page.ts";
 import type { ServerParts } from "./parts.ts";
 import { createRateLimit } from "./rate-limit.ts";
@@ -23,6 +25,11 @@ import { createWarmThreads } from "./warm-threads.ts";
 export interface Server {
   /** Responds to one request, with or without a socket. */
   fetch(request: Request, env?: unknown): Promise<Response>;
+  /**
+   * Continues unfinished runs, and starts to work on those of the queue. The first request and `listen` do it as well; a
+   * server that only works needs neither.
+   */
+  start(): Promise<void>;
   /** Listens on this machine; on an address that other machines can reach only with a token. */
   listen(options?: ListenOptions): Promise<Listening>;
   /** Lets runs finish for a while, aborts the rest, stores every end, and stops listening. Idempotent. */
@@ -58,6 +65,7 @@ export function createServer(options: ServerOptions): Server {
     queue === undefined
       ? createLiveRuns({ store, log, ends, settings, metrics, quota, warm, write })
       : createNodeRuns({ store, log, queue, isWorker, settings, metrics, quota, readiness, write });
+  const others = createOtherNodes({ store, clock: world.clock, id: `${settings.node} ${world.random.id()}`, write });
   const openStreams = { bySource: new Map<string, number>(), byTenant: new Map<string, number>() };
   const listening = new Set<Listening>();
   let isOpen = false;
@@ -81,6 +89,7 @@ export function createServer(options: ServerOptions): Server {
       nextTurn: world.nextTurn,
       reports: settings.reports,
     },
+    others,
     openStreams,
     storeAnswers: createStoreProbe(async () => {
       await recover();
@@ -93,14 +102,31 @@ export function createServer(options: ServerOptions): Server {
   metrics.gauge("millrace_streams_open", "Open event streams.", () =>
     [...openStreams.byTenant.values()].reduce((sum, open) => sum + open, 0),
   );
+  if (queue !== undefined) {
+    metrics.info("millrace_node_info", "The name of this node.", { node: settings.node });
+    metrics.gauge("millrace_nodes", "Nodes of this queue that are heard of, this one included.", () => others.size + 1);
+  }
   metrics.gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss());
 
+  const access = createAccess(settings, now, (address) => others.count("failures", address));
+  const requests = createRateLimit(limits.requestsPerMinute, now, (source) => others.count("requests", source));
   const app = createApp({
     parts,
-    access: createAccess(settings, now),
+    access,
     origins: { hosts: settings.hosts, origins: settings.origins, isOpen: () => isOpen },
-    requests: createRateLimit(limits.requestsPerMinute, now),
-    page: readPage(settings.page),
+    requests,
+    page: settings.isWorkerOnly ? undefined : readPage(settings.page),
+  });
+
+  const describeSelf = async (): Promise<OwnNote> => ({
+    name: settings.node,
+    worksOn: await targetsHere(settings, readiness),
+    counts: {
+      requests: requests.counts(),
+      failures: access.failures(),
+      streams: openStreams.bySource,
+      tenantStreams: openStreams.byTenant,
+    },
   });
 
   /** Continues the unfinished runs of this server. */
@@ -117,8 +143,11 @@ export function createServer(options: ServerOptions): Server {
   const recover = (): Promise<void> => {
     recovered ??= resumeAll().then(
       (count) => {
-        // Also without a socket.
-        if (queue !== undefined) runs.prepare();
+        if (queue !== undefined) {
+          // Also without a socket.
+          runs.prepare();
+          others.start(describeSelf);
+        }
         if (count > 0) write("info", "runs-resumed", { count });
       },
       (error: unknown) => {
@@ -142,10 +171,11 @@ export function createServer(options: ServerOptions): Server {
 
   return {
     fetch: answer,
+    start: recover,
     async listen(where = {}) {
       checkListenOptions(where);
       const { host = "127.0.0.1" } = where;
-      requireSafeAddress(host, tokens.length > 0);
+      requireSafeAddress(host, tokens.length > 0 || (settings.isWorkerOnly && settings.metricsToken !== undefined));
       await recover();
       isOpen ||= !isLoopback(host);
       const opened = await listenOn(answer, where, { limits, clock: world.clock });
@@ -158,6 +188,7 @@ export function createServer(options: ServerOptions): Server {
       closing ??= (async () => {
         write("info", "shutting-down", { runs: runs.size });
         await runs.close(limits.shutdownMs);
+        await others.close();
         await ends.close();
         await Promise.all([...listening].map((one) => one.close()));
         write("info", "closed");

@@ -15,6 +15,7 @@ export type {
   ModelUsage,
   NewRun,
   NewThread,
+  NodeNote,
   Question,
   ReadOptions,
   RunClaim,

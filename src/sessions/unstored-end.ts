@@ -276,12 +276,13 @@ function endedRun({ run, done }: HeldEnd): StoredRun {
 }
 
 /** What stores have in which several nodes work. */
-function overlayClaims(store: Store): Pick<Store, "claim" | "extendClaim" | "releaseClaim" | "watch"> {
-  const { claim, extendClaim, releaseClaim, watch } = store;
+function overlayClaims(store: Store): Pick<Store, "claim" | "extendClaim" | "releaseClaim" | "watch" | "noteNode"> {
+  const { claim, extendClaim, releaseClaim, watch, noteNode } = store;
   return {
     ...(claim !== undefined && { claim: claim.bind(store) }),
     ...(extendClaim !== undefined && { extendClaim: extendClaim.bind(store) }),
     ...(releaseClaim !== undefined && { releaseClaim: releaseClaim.bind(store) }),
     ...(watch !== undefined && { watch: watch.bind(store) }),
+    ...(noteNode !== undefined && { noteNode: noteNode.bind(store) }),
   };
 }

@@ -3,6 +3,7 @@ import type { Store } from "#sessions";
 import { closeRunLog } from "./close-run-log.ts";
 import { expectSame, expectThat, type Failure, runTrials, type Trial } from "./conformance.ts";
 import { CLAIM_TRIALS, reopeningClaims } from "./store-claims.ts";
+import { NODE_TRIALS } from "./store-nodes.ts";
 import { COPYING_TRIALS, reopeningCopied } from "./store-copying.ts";
 import { refused, THREAD_TRIALS } from "./store-threads.ts";
 import { reopeningWaiting, WAITING_TRIALS } from "./store-waiting.ts";
@@ -36,6 +37,7 @@ export function checkStore(
     ...WAITING_TRIALS,
     ...CLAIM_TRIALS,
     ...COPYING_TRIALS,
+    ...NODE_TRIALS,
     ...(reopen === undefined
       ? []
       : [

@@ -23,9 +23,9 @@ describePostgres("several nodes on one Postgres", (postgres) => {
     await Promise.all(nodes.map((node, at) => node.createRun({ id: `run-${at}`, createdAt: at })));
     for (const node of nodes) expect(await node.listRuns()).toHaveLength(5);
     await Promise.all(nodes.map((node) => node.close()));
-    expect(await postgres.admin("SELECT number FROM millrace.version", url)).toEqual([{ number: 1 }]);
-    await postgres.admin("UPDATE millrace.version SET number = 99", url);
-    await expect(openStore(url)).rejects.toThrow(/version 99; this program knows versions up to 1/);
+    expect(await postgres.admin("SELECT number FROM millrace.version", url)).toEqual([{ number: 2 }]);
+    await postgres.admin("UPDATE millrace.version SET number = 99, oldest = 98", url);
+    await expect(openStore(url)).rejects.toThrow(/version 99; this program knows versions up to 2/);
     expect(await postgres.admin("SELECT number FROM millrace.version", url)).toEqual([{ number: 99 }]);
   });
 

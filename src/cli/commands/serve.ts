@@ -32,6 +32,8 @@ interface ServeFlags {
   readonly store?: string;
   readonly queue?: string;
   readonly worker?: boolean;
+  readonly workerOnly?: boolean;
+  readonly node?: string;
   readonly config?: string | boolean;
   readonly backend?: readonly string[];
   readonly target?: readonly string[];
@@ -54,6 +56,12 @@ export function addServeCommand(program: Command, io: CommandIo, outcome: Outcom
     .addOption(new Option("--store <url>", "keep them in Postgres instead (better: MILLRACE_STORE)").conflicts("data"))
     .option("--queue <where>", "share the runs with other nodes: pg-boss, or redis://… (better: MILLRACE_QUEUE)")
     .option("--no-worker", "with --queue: leave the work on runs to other nodes")
+    .addOption(
+      new Option("--worker-only", "with --queue: only work on runs; with --port, answer probes and /metrics").conflicts(
+        "worker",
+      ),
+    )
+    .option("--node <name>", "the name of this node, for people (default: MILLRACE_NODE, or that of the machine)")
     .option("-b, --backend <backend>", "who may be asked; may be repeated, the first is the default (offline)", addText)
     .addOption(new Option("--target <name>", "the same as --backend").argParser(addText))
     .option("--allow-host <name...>", "host names under which the server is reached")
@@ -72,13 +80,21 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
   let queue: RunQueue | undefined;
   try {
     queue = await openQueue(queueUrl, storeUrl);
+    if (queue === undefined && (flags.workerOnly === true || flags.worker === false)) {
+      throw new StartError(
+        "invalid-config",
+        `${flags.workerOnly === true ? "--worker-only" : "--no-worker"} needs the queue that the nodes share: --queue pg-boss, or redis://…`,
+      );
+    }
     // Loaded here: the other commands need no server.
     const { createServer, logLine } = await import("#server");
     const log = (record: LogRecord): void => io.err.write(logLine(record));
+    const node = flags.node ?? (io.world.env["MILLRACE_NODE"] || undefined);
     const server = createServer({
       ...setting,
       store,
-      ...(queue !== undefined && { queue, worker: flags.worker ?? true }),
+      ...(queue !== undefined && { queue, worker: flags.workerOnly === true ? "only" : (flags.worker ?? true) }),
+      ...(node !== undefined && { node }),
       // Whoever has the passwords in these has what all tenants have stored.
       world: withSecrets(
         io.world,
@@ -86,10 +102,13 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
       ),
       log,
     });
-    const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
-    io.out.write(`${url}\n`);
-    // A person at a terminal needs instructions; a program reads the line above.
-    if (io.err.isTerminal) say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${kept}.`, io);
+    if (flags.workerOnly === true) await startWorker(server, flags, io);
+    else {
+      const { url } = await server.listen({ port: flags.port ?? DEFAULT_PORT, host: flags.host });
+      io.out.write(`${url}\n`);
+      // A person at a terminal needs instructions; a program reads the line above.
+      if (io.err.isTerminal) say(`The chat page is at ${url} until Ctrl-C. Threads are kept in ${kept}.`, io);
+    }
     // Not awaited: a host may take seconds to answer, and the server can be used meanwhile.
     warnOfTargets(setting, log, io);
     return await untilInterrupted(server, io);
@@ -97,6 +116,13 @@ async function serve(flags: ServeFlags, io: CommandIo): Promise<number> {
     await queue?.close();
     await store.close();
   }
+}
+
+/** A worker has no page and no API. It listens only if it is told where: for probes and metrics. */
+async function startWorker(server: Server, { port, host }: ServeFlags, io: CommandIo): Promise<void> {
+  if (port === undefined) await server.start();
+  else io.out.write(`${(await server.listen({ port, host })).url}\n`);
+  if (io.err.isTerminal) say("Working on the runs of the queue until Ctrl-C.", io);
 }
 
 /** The queue that nodes share. pg-boss keeps it in the database of the store. */

@@ -7,12 +7,13 @@ import { readBody, readTextField, requireFields } from "../request-body.ts";
 import { ownBoolean, ownValue } from "#wire";
 
 export async function getRun(context: ServerContext, parts: ServerParts): Promise<Response> {
-  const { tenant: _, isOver: __, settings: ___, isWaiting, status, ...run } = await requireRun(context, parts);
+  const { tenant: _, isOver: __, settings: ___, claim, isWaiting, status, ...run } = await requireRun(context, parts);
   const [done] = status === undefined ? [] : await parts.store.read(run.id, { after: run.lastSeq - 1, limit: 1 });
   const result = done?.type === "done" ? done.result : undefined;
   return answerJson(context, parts, {
     ...run,
     status: status ?? (isWaiting === true ? "waiting" : "running"),
+    ...(claim !== undefined && { node: claim.worker }),
     ...(result !== undefined && { result }),
   });
 }

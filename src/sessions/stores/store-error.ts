@@ -11,6 +11,7 @@ export type StoreErrorCode =
   /** Another worker holds the run, or no worker does: what this one wrote was not stored. */
   | "claim-lost"
   | "invalid-claim"
+  | "invalid-node"
   | "invalid-cursor"
   | "invalid-thread"
   | "thread-exists"

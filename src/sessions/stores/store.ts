@@ -112,6 +112,16 @@ export interface Store extends RunStore {
    */
   watch?(onChange: (runId: string | undefined) => void): () => void;
 
+  /**
+   * Keeps what a node says about itself, replacing what it said before, and resolves to what all the others have said, in
+   * no particular order. `undefined`: nothing is kept of it any more. A note stays until it is taken back, by its node or
+   * another one: who is dead is not for the store to say. Notes need not survive a crash of the store. Rejects with
+   * `invalid-node` if the name is not 1 to 200 characters, or if the note is not JSON.
+   *
+   * Without this method, limits on requests and streams are counted by each node for itself.
+   */
+  noteNode?(node: string, note: unknown): Promise<readonly NodeNote[]>;
+
   /** Stores a new thread. Rejects with `invalid-thread` or `thread-exists`. */
   createThread(thread: NewThread): Promise<void>;
   findThread(tenant: string, id: string): Promise<StoredThread | undefined>;
@@ -209,6 +219,12 @@ export interface RunClaim {
    * it with anything.
    */
   readonly at: number;
+}
+
+/** What a node says about itself. */
+export interface NodeNote {
+  readonly node: string;
+  readonly note: unknown;
 }
 
 /** A claim to a run. */

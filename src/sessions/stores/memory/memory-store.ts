@@ -1,5 +1,6 @@
 import { type AgentEvent, describeThrown, type Message } from "#domain";
 import { cutJson, measureJson } from "#wire";
+import { NodeNotes } from "../node-notes.ts";
 import {
   claimLost,
   isWanted,
@@ -79,6 +80,7 @@ export function createMemoryStore(): Store {
   const audit: AuditEntry[] = [];
   const files = new Map<string, Uint8Array>();
   const ends = new Map<string, KeptEnd>();
+  const nodes = new NodeNotes();
   /** The bytes of messages and events, by tenant. */
   const bytes = new Map<string, number>();
   let closed = false;
@@ -340,6 +342,10 @@ export function createMemoryStore(): Store {
     async listAudit(tenant) {
       requireOpen();
       return audit.filter((entry) => entry.tenant === tenant);
+    },
+    async noteNode(node, note) {
+      requireOpen();
+      return nodes.exchange(node, note);
     },
     async listTenants() {
       requireOpen();

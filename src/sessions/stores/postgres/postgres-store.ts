@@ -8,6 +8,7 @@ import {
   requireWanted,
   unknownRun,
 } from "../sequence.ts";
+import { readNote } from "../node-notes.ts";
 import type { Store, StoredAnswer } from "../store.ts";
 import { StoreError } from "../store-error.ts";
 import { LOCAL_TENANT } from "../thread-rules.ts";
@@ -229,6 +230,17 @@ function createStore({ database, hints, upkeep, clock }: Parts): Store {
       if (verdict?.code !== null) throw refusal(runId, epoch, verdict);
       hints.tell(runId);
       return true;
+    },
+    async noteNode(node, note) {
+      requireOpen();
+      const body = readNote(node, note);
+      const names = [JSON.stringify(node), body ?? null];
+      const rows = await database.call<{ node: string; body: string }>(
+        "SELECT * FROM @.note_node($1, $2)",
+        names,
+        SAFE,
+      );
+      return rows.map((row) => ({ node: JSON.parse(row.node) as string, note: JSON.parse(row.body) as unknown }));
     },
     watch(onChange) {
       requireOpen();

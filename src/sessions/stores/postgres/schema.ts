@@ -1,4 +1,5 @@
 import { FUNCTIONS_1 } from "./functions.ts";
+import { NODES_2 } from "./node-functions.ts";
 import { WEEK_FUNCTIONS_1 } from "./week-functions.ts";
 
 /**
@@ -147,4 +148,12 @@ export const STEPS: readonly string[] = [
   ${FUNCTIONS_1}
   ${WEEK_FUNCTIONS_1}
   `,
+  NODES_2,
 ];
+
+/**
+ * The oldest version whose programs may still work on the newest tables: steps since then have only added to them. Raise it
+ * with a step that changes or removes what an older program uses, and only in a release after one whose programs can do
+ * without it.
+ */
+export const OLDEST_PROGRAM = 1;

@@ -24,6 +24,7 @@ import { Appender } from "./appender.ts";
 import { Claims } from "./claims.ts";
 import { CommitQueue, type Write } from "./commit-queue.ts";
 import { plain } from "./bodies.ts";
+import { NodeNotes } from "../node-notes.ts";
 import { Files } from "./files.ts";
 import { KeptEnds } from "./kept-ends.ts";
 import { encodeRun } from "./run-bodies.ts";
@@ -134,6 +135,7 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
   const appender = new Appender({ queue, reader, staged, large, bytes, open });
   const answers = new Answers({ queue, reader, large, open });
   const files = new Files({ queue, reader, large });
+  const nodes = new NodeNotes();
   const claims = new Claims({ queue, open, find: (runId) => appender.find(runId) });
   let closing: Promise<void> | undefined;
   let runKey = lastKey;
@@ -331,6 +333,10 @@ function createStore({ queue, reader, staged, large, bytes, ends, lastKey, close
     async countBytes(tenant) {
       requireOpen();
       return bytes.of(tenant);
+    },
+    async noteNode(node, note) {
+      requireOpen();
+      return nodes.exchange(node, note);
     },
     async listTenants() {
       requireOpen();
