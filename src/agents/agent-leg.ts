@@ -20,7 +20,7 @@ import { mayTakeEffect, writeInTurns } from "#run";
 import type { OutputGate, RunPolicy } from "#policy";
 import { hasTokens, type LimitReached } from "./budget.ts";
 import { CallTimes } from "./call-times.ts";
-import { describeEnd } from "./end-message.ts";
+import { describeAgentEnd } from "./end-message.ts";
 import { HANDOFF_TOOL } from "./handoff.ts";
 import { AgentOutput } from "./agent-output.ts";
 import { AgentTools } from "./agent-tools.ts";
@@ -351,7 +351,7 @@ class AgentRun {
     if (!chunk.isError) return chunk;
     const { limits, maxTokens } = this._leg;
     const facts = { run: this._work.budget.decisiveLimits, leg: limits, maxTokens, detail: chunk.message };
-    const message = describeEnd(chunk.subtype, facts);
+    const message = describeAgentEnd(chunk.subtype, facts);
     return message === undefined ? chunk : { ...chunk, message };
   }
 

@@ -55,6 +55,21 @@ export function describeEnd(subtype: string, facts: EndFacts): string | undefine
   return facts.detail;
 }
 
+/** Our limit for each subtype that an agent may also end with because of a limit of its own. */
+const OUR_LIMITS: Readonly<Record<string, (facts: EndFacts) => number | undefined>> = {
+  error_max_turns: ({ leg }) => leg.turns,
+  error_max_budget_usd: ({ run }) => run.costUsd,
+  error_max_total_tokens: ({ run }) => run.tokens,
+  error_timeout: ({ run }) => run.timeoutMs,
+};
+
+/** The same for an agent with its own loop. If the run sets no such limit, the agent reached one of its own. */
+export function describeAgentEnd(subtype: string, facts: EndFacts): string | undefined {
+  const limit = Object.hasOwn(OUR_LIMITS, subtype) ? OUR_LIMITS[subtype] : undefined;
+  if (limit === undefined || limit(facts) !== undefined) return describeEnd(subtype, facts);
+  return facts.detail ?? `The agent reached a limit of its own (${subtype}).`;
+}
+
 /** Removes the final full stop, because the surrounding sentence has its own. */
 function asClause(detail: string): string {
   return detail.trim().replace(/\.$/u, "");

@@ -28,6 +28,8 @@ export const OPTION_WORDS: Readonly<Record<string, Words>> = {
   "permissions.ask": { shell: "--ask", page: "the rules that ask about calls" },
   "claudeCode.executable": { shell: "--claude-executable", page: "the path of the Claude Code CLI" },
   "claudeCode.mode": { shell: "--mode", page: "the mode of Claude Code" },
+  "claudeCode.maxTurns": { shell: inConfiguration("claudeCode.maxTurns"), page: "the limit of turns" },
+  "claudeCode.maxBudgetUsd": { shell: inConfiguration("claudeCode.maxBudgetUsd"), page: "the limit of costs" },
   "claudeCode.permissionMode": { shell: "--permission-mode", page: "the permission mode of Claude Code" },
 };
 

@@ -7,7 +7,7 @@ import { tool } from "#tools";
 import { systemClock } from "#transports";
 import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
-import { greet, INIT, openScripted, says, writes } from "./scripted.ts";
+import { greet, INIT, openScripted, result, says, writes } from "./scripted.ts";
 
 // Budgets mean the same on the real CLI as on a model: an end with a name, and everything produced is kept.
 
@@ -71,6 +71,31 @@ describeRealCli("the limits of a run on the real Claude Code CLI", () => {
     const result = await play({ tools: [slow], limits: { timeoutMs } }, clock);
     expect(result).toMatchObject({ status: "error", subtype: "error_timeout" });
     expect(result.toolCalls).toHaveLength(1);
+  });
+});
+
+describe.each(["plain", "control"] as const)("F-D6: a limit that the CLI reports in %s mode", (mode) => {
+  const turns = { is_error: true, subtype: "error_max_turns", errors: ["Reached maximum number of turns (2)"] };
+  const money = { is_error: true, subtype: "error_max_budget_usd", errors: ["Reached maximum budget ($0.5)"] };
+  it.each([
+    [{ maxTurns: 2 }, {}, turns, "The run reached claudeCode.maxTurns (2). Raise it,"],
+    [{ maxTurns: 9 }, { turns: 2 }, turns, "The run reached limits.turns (2). Raise it,"],
+    [{}, {}, turns, "Reached maximum number of turns (2)"],
+    [{}, {}, { ...turns, errors: [] }, "The agent reached a limit of its own (error_max_turns)."],
+    [{ maxBudgetUsd: 0.5 }, {}, money, "The run reached claudeCode.maxBudgetUsd ($0.5). Raise it,"],
+    [{ maxBudgetUsd: 9 }, { costUsd: 0.5 }, money, "The run reached limits.costUsd ($0.5). Raise it,"],
+    [{}, {}, money, "Reached maximum budget ($0.5)"],
+    [{}, {}, { is_error: true, subtype: "error_timeout" }, "The agent reached a limit of its own (error_timeout)."],
+  ])("with the options %o and the limits %o is named as what was set", async (options, limits, verdict, message) => {
+    const begin: readonly SpawnStep[] =
+      mode === "plain" ? [{ waitForInput: "end" }] : [greet, { waitForInput: "line" }];
+    const frame = { ...result("again", verdict), result: undefined };
+    const place = openScripted([...begin, writes(INIT, says("m1", "again"), frame), { exit: 1 }]);
+    const run = startRun(place.backend({ mode, ...options }), "go", { limits }, { ...systemWorld(), ...place.world });
+    for (let step = 0; !run.isComplete() && step < 500; step += 1) await place.clock.advance(10);
+    const { error, subtype } = await run.result();
+    expect(subtype).toBe(verdict.subtype);
+    expect(error?.message.startsWith(message), error?.message).toBe(true);
   });
 });
 

@@ -1,4 +1,5 @@
 import type { ChunkOf, ResultItem } from "#domain";
+import type { ClaudeCodeOptions } from "./options.ts";
 
 /** The CLI's messages about a missing session, and our replacement with the meaning and the remedy. */
 const SENTENCES: readonly (readonly [RegExp, (name: string) => string])[] = [
@@ -18,9 +19,24 @@ const SENTENCES: readonly (readonly [RegExp, (name: string) => string])[] = [
   ],
 ];
 
+/** The limits that the CLI enforces, by the subtype of their end. */
+const LIMITS: Readonly<Record<string, (options: ClaudeCodeOptions) => string | undefined>> = {
+  error_max_turns: ({ maxTurns }) =>
+    maxTurns === undefined
+      ? undefined
+      : `The run reached claudeCode.maxTurns (${maxTurns}). Raise it, or give the agent less to do in one run.`,
+  error_max_budget_usd: ({ maxBudgetUsd }) =>
+    maxBudgetUsd === undefined
+      ? undefined
+      : `The run reached claudeCode.maxBudgetUsd ($${maxBudgetUsd}). Raise it, or use a cheaper model.`,
+};
+
 /** Adds a remedy to a failed verdict if the CLI's own message has none. */
-export function explainVerdict(chunk: ChunkOf<ResultItem>): ChunkOf<ResultItem> {
-  const said = chunk.isError ? chunk.message : undefined;
+export function explainVerdict(chunk: ChunkOf<ResultItem>, options: ClaudeCodeOptions): ChunkOf<ResultItem> {
+  if (!chunk.isError) return chunk;
+  const limit = Object.hasOwn(LIMITS, chunk.subtype) ? LIMITS[chunk.subtype]?.(options) : undefined;
+  if (limit !== undefined) return { ...chunk, message: limit };
+  const said = chunk.message;
   if (said === undefined) return chunk;
   for (const [pattern, write] of SENTENCES) {
     const found = pattern.exec(said);

@@ -61,8 +61,7 @@ export class ControlTurn {
         this.fail(error);
       },
     });
-    const { strictExitStatus } = plan.options;
-    this._output = new TurnOutput({ decisions: this.decisions, uuid: this._uuid, ownTool, strictExitStatus });
+    this._output = new TurnOutput({ decisions: this.decisions, uuid: this._uuid, ownTool, options: plan.options });
     this._silence = watchTurn(plan, link, (silentMs) => this._giveUpWaiting(silentMs));
   }
 

@@ -256,7 +256,7 @@ export class PlainTurn {
 
   /** Returns `false` if the following chunks do not count. */
   private _pass(written: Chunk, passed: Chunk[]): boolean {
-    const chunk = written.type === "result" ? explainVerdict(written) : written;
+    const chunk = written.type === "result" ? explainVerdict(written, this._plan.options) : written;
     if (chunk.type === "start") this.hasStarted = true;
     const lost = chunk.type === "start" ? lostAgent(this._agent, this._adapter.agents) : undefined;
     if (lost !== undefined) {

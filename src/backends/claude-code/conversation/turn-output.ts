@@ -12,6 +12,7 @@ import {
 } from "#domain";
 import { isRecord, type JsonRecord, ownArray, ownString } from "#wire";
 import type { CallDecisions } from "../control/call-decisions.ts";
+import type { ClaudeCodeOptions } from "../options.ts";
 import { RULE_START } from "../result-rule.ts";
 import { createTaskCount, readControlChunk, type TaskCount } from "../result-rule-frames.ts";
 import { TurnRule } from "./turn-rule.ts";
@@ -57,7 +58,7 @@ export class TurnOutput {
 
   private _startRule({ tasks, openTurns }: { readonly tasks: TaskCount; readonly openTurns: number }): TurnRule {
     const known = { asked: false, open: openTurns, tasks: tasks.count, announced: tasks.wasAnnounced };
-    return new TurnRule({ strictExitStatus: this._parts.strictExitStatus }, { ...RULE_START, ...known });
+    return new TurnRule({ strictExitStatus: this._parts.options.strictExitStatus }, { ...RULE_START, ...known });
   }
 
   /** The chunks for readers, as far as the rule allows, with what the CLI cannot know corrected. */
@@ -93,7 +94,7 @@ export class TurnOutput {
         return this._completeToolResult(chunk);
       case "result":
         this.sessionId = chunk.sessionId ?? this.sessionId;
-        return this._noteResult(explainVerdict(chunk));
+        return this._noteResult(explainVerdict(chunk, this._parts.options));
       default:
         return chunk;
     }
@@ -145,5 +146,5 @@ interface OutputParts {
   readonly uuid: string;
   /** The caller's name of one of our tools. */
   readonly ownTool: (vendorName: string) => string | undefined;
-  readonly strictExitStatus: boolean | undefined;
+  readonly options: ClaudeCodeOptions;
 }
