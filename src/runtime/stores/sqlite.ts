@@ -3,6 +3,8 @@
  *
  * @module
  */
+import { resolve } from "node:path";
+import { checkInput, expects } from "#domain";
 import type { Store } from "#sessions";
 import { createSystemFiles, startWorker, systemClock } from "#transports";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
@@ -13,15 +15,21 @@ export { isStoreError, StoreError } from "#sessions";
 /**
  * Opens the store in a local folder: one SQLite database, created if missing (folder 0700, files 0600).
  *
- * A write is acknowledged after it has been synced to disk. Only one program at a time may have the store open.
+ * A relative path is relative to the working folder of the process. A write is acknowledged after it has been synced to
+ * disk. Only one program at a time may have the store open.
  * Requires Node 22.13 or later, or the package `libsql`.
  *
  * @example
  * const store = await openStore("/var/lib/millrace")
  */
-export function openStore(folder: string): Promise<Store> {
-  return openSqliteStore({
+export async function openStore(folder: string): Promise<Store> {
+  checkInput(
+    expects((value) => typeof value === "string" && value !== "", "the path of a folder"),
     folder,
+    "folder",
+  );
+  return await openSqliteStore({
+    folder: resolve(folder),
     clock: systemClock,
     files: createSystemFiles(),
     startWorker,
