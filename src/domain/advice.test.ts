@@ -76,5 +76,9 @@ describe("F-F advice fits the page", () => {
     ],
     ["set claudeCode.effort", "set a setting of this server"],
     ["Try again later, or ask another backend.", "Try again later, or choose another model."],
+    [
+      "Not logged in. Check ANTHROPIC_API_KEY, or run claude in a terminal and log in.",
+      "Not logged in. Ask the operator of this server to check ANTHROPIC_API_KEY, or to run claude in a terminal and log in.",
+    ],
   ])("%s", (text, shown) => expect(adviceFor("page", text)).toBe(shown));
 });

@@ -94,6 +94,10 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
     /Correct claudeCode\.executable, or leave it out to search PATH\./g,
     { page: `Ask ${OPERATOR} to correct the path.` },
   ],
+  [
+    /Check ANTHROPIC_API_KEY, or run claude in a terminal and log in\./g,
+    { page: `Ask ${OPERATOR} to check ANTHROPIC_API_KEY, or to run claude in a terminal and log in.` },
+  ],
   [/\bMake room, and ask again\./g, { page: `Ask ${OPERATOR} to make room, and ask again.` }],
   [/\bask another (?:backend|model)\b/g, { page: "choose another model" }],
   [/Wait, or raise the limit there\./g, { page: "Wait a while, and ask again." }],

@@ -148,10 +148,12 @@ function closingLine(result: RunResult): string {
   return parts.join(" · ");
 }
 
-function describeStatus({ status, subtype }: RunResult): string {
-  if (status === "success") return "done";
+function describeStatus({ status, subtype, error, text }: RunResult): string {
+  if (status === "success") return text.trim() === "" ? "done: the answer is empty" : "done";
   // An abort has no further reason: its subtype is the same word.
-  return status === "error" ? `failed: ${subtype}` : status;
+  if (status !== "error") return status;
+  // An agent may report the failure of its model as a successful result with an error in it.
+  return `failed: ${subtype === "success" ? (error?.code ?? "failed-result") : subtype}`;
 }
 
 function count(number: number, what: string): string {

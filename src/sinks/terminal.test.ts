@@ -31,7 +31,7 @@ const numRuns = fuzzRuns(1500);
 const result: RunResult = {
   status: "success",
   subtype: "success",
-  text: "",
+  text: "Hello",
   toolCalls: [],
   messages: [],
   usage: { inputTokens: 5, outputTokens: 2 },
@@ -122,6 +122,19 @@ describe("the terminal sink", () => {
     );
     expect(show([done], { quiet: true }).aside).toBe("✗ The run reached limits.turns (1). Raise it.\n");
     expect(show([errorItem({ ...error, terminal: true }), done]).aside.match(/✗/g)).toHaveLength(1);
+  });
+
+  it("F-F a failure that its agent calls a success is named by its code", () => {
+    const error = { code: "failed-result", message: "Not logged in.", terminal: false } as const;
+    const { aside } = show([doneEvent({ ...result, status: "error", subtype: "success", error })]);
+    expect(aside).toBe("✗ Not logged in.\nfailed: failed-result · 1.2 s · 5 tokens in, 2 out · $0.0123\n");
+  });
+
+  it("F-F an empty answer is called empty", () => {
+    for (const text of ["", " \n"]) {
+      const { aside } = show([doneEvent({ ...result, text })]);
+      expect(aside).toBe("done: the answer is empty · 1.2 s · 5 tokens in, 2 out · $0.0123\n");
+    }
   });
 
   it("F-F an abort is reported once", () => {

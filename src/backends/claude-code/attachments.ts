@@ -85,6 +85,6 @@ function resolvePath(path: string, folder: string, home: string | undefined): st
   return resolve(folder, path);
 }
 
-function endSentence(text: string): string {
+export function endSentence(text: string): string {
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

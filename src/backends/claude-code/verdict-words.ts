@@ -1,4 +1,5 @@
 import type { ChunkOf, ResultItem } from "#domain";
+import { endSentence } from "./attachments.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 /** The CLI's messages about a missing session, and our replacement with the meaning and the remedy. */
@@ -31,6 +32,10 @@ const LIMITS: Readonly<Record<string, (options: ClaudeCodeOptions) => string | u
       : `The run reached claudeCode.maxBudgetUsd ($${maxBudgetUsd}). Raise it, or use a cheaper model.`,
 };
 
+/** The CLI's messages about a refused key or a missing login: its own remedy, `/login`, cannot be typed here. */
+const NOT_LOGGED_IN = /^(?:Failed to authenticate|Not logged in|Invalid API key|OAuth token (?:has expired|revoked))/i;
+const LOG_IN = "Check ANTHROPIC_API_KEY, or run claude in a terminal and log in.";
+
 /** Adds a remedy to a failed verdict if the CLI's own message has none. */
 export function explainVerdict(chunk: ChunkOf<ResultItem>, options: ClaudeCodeOptions): ChunkOf<ResultItem> {
   if (!chunk.isError) return chunk;
@@ -42,5 +47,6 @@ export function explainVerdict(chunk: ChunkOf<ResultItem>, options: ClaudeCodeOp
     const found = pattern.exec(said);
     if (found !== null) return { ...chunk, message: write(found[1] ?? "") };
   }
+  if (NOT_LOGGED_IN.test(said)) return { ...chunk, message: `${endSentence(said)} ${LOG_IN}` };
   return chunk;
 }

@@ -43,6 +43,9 @@ export interface AssistantMessages {
   toolName(vendorName: string): string;
 }
 
+/** What the CLI gives as the model of a message that it wrote itself, such as the report of a failed request. */
+const OWN_MESSAGE = "<synthetic>";
+
 /** Creates the assembler for one stream. `ownTool` returns the caller's name of a tool that we run. */
 export function createAssistantMessages(
   openCalls: OpenToolCalls,
@@ -248,6 +251,7 @@ export function createAssistantMessages(
       const message = messageOf(subStream, ownString(head, "id") ?? ownString(frame, "uuid"), out);
       if (!message.isStreamed) {
         readMessageHead(message, head);
+        if (message.model === OWN_MESSAGE) message.model = undefined;
         noteStopReason(message, head.stop_reason);
       }
       readBlocks(subStream, message, content, out);

@@ -187,9 +187,10 @@ describe("S1-122 S1-123: messages without stream events", () => {
     expect(message).toMatchObject({ stopReason: "end-turn", usage: { inputTokens: 7, outputTokens: 8 } });
   });
 
-  test("a synthetic message keeps its model", () => {
+  test("F-F: a message that the CLI wrote itself names no model", () => {
     const [, message] = decode([assistant("m1", { type: "text", text: "a" }, { model: "<synthetic>" }), result]);
-    expect(message).toMatchObject({ model: "<synthetic>" });
+    expect(message).toMatchObject({ type: "message", role: "assistant" });
+    expect(message).not.toHaveProperty("model");
   });
 
   test("an id that returns in a later turn is another message", () => {
@@ -656,6 +657,39 @@ describe("sub-agents", () => {
       assistant(`m${at}`, { type: "text", text: "a" }, { parent: `p${at}` }),
     );
     expect(ofType(decode(values), "message")).toHaveLength(300 - 256);
+  });
+});
+
+describe("F-F: a retry is described in the same fields as on every backend", () => {
+  const retry = { attempt: 1, max_retries: 10, retry_delay_ms: 507.2 };
+
+  test.each([
+    [
+      { error_status: 401, error: "authentication_failed" },
+      "provider-auth",
+      "The host of the model answered 401 (authentication failed).",
+    ],
+    [
+      { error_status: 529, error: "overloaded" },
+      "provider-overloaded",
+      "The host of the model answered 529 (overloaded).",
+    ],
+    [{ error_status: 500, error: "unknown" }, "provider-error", "The host of the model answered 500."],
+    [{ error_status: null, error: "unknown" }, "provider-unreachable", "The host of the model did not answer."],
+    [
+      { error_status: null, error: "server_error" },
+      "provider-unreachable",
+      "The host of the model did not answer (server error).",
+    ],
+  ])("%j is %s", (failure, code, message) => {
+    const frame = { type: "system", subtype: "api_retry", ...retry, ...failure };
+    const [notice] = decode([frame]);
+    expect(notice).toMatchObject({ kind: "retry", data: { ...frame, attempts: 10, delayMs: 507.2, code, message } });
+  });
+
+  test("what the frame leaves out is left out", () => {
+    const frame = { type: "system", subtype: "api_retry", attempt: "x", max_retries: "many" };
+    expect(bare(decode([frame]))).toEqual([{ type: "notice", kind: "retry", data: frame }]);
   });
 });
 

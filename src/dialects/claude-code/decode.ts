@@ -6,7 +6,7 @@ import { jsonDecodeError, unfinishedReply, unknownNotice } from "../shared/strea
 import { createAssistantMessages } from "./assistant-messages.ts";
 import { createVerdictReader } from "./end.ts";
 import { createSubStreams, type SubStream } from "./sub-stream.ts";
-import { FRAME_NOTICES, SYSTEM_NOTICES } from "./notices.ts";
+import { FRAME_NOTICES, SYSTEM_NOTICES, systemNotice } from "./notices.ts";
 import { createStreamEventReader, parentOf } from "./stream-event.ts";
 import { createOpenToolCalls } from "./open-tool-calls.ts";
 import { createUserReader } from "./user-message.ts";
@@ -138,7 +138,7 @@ function createStream(options: AdapterOptions) {
       const subStream = subStreams.take(ownString(frame, "tool_use_id") ?? "");
       if (subStream !== undefined) assistant.close(subStream, place);
     }
-    place.push(noticeItem(kind, frame));
+    place.push(systemNotice(kind, frame));
     return true;
   };
 

@@ -1,3 +1,7 @@
+import { noticeItem, type ChunkOf, type NoticeItem, present } from "#domain";
+import { type JsonRecord, ownNumber, ownString } from "#wire";
+import { codeOfStatus } from "../shared/provider-error.ts";
+
 /**
  * Frames that inform a reader and change nothing, with the kind of our notice. `data` is the whole frame. A frame that
  * is in neither table becomes `unknown:<type>`, so nothing is lost.
@@ -53,3 +57,22 @@ export const SYSTEM_NOTICES: ReadonlyMap<string, string> = new Map([
   ["session_writes_lost", "session-writes-lost"],
   ["worker_shutting_down", "worker-shutting-down"],
 ]);
+
+/** The notice for a `system` frame of this kind. A retry also has the fields that retries have on every backend. */
+export function systemNotice(kind: string, frame: JsonRecord): ChunkOf<NoticeItem> {
+  return noticeItem(kind, kind === "retry" ? { ...frame, ...describeRetry(frame) } : frame);
+}
+
+function describeRetry(frame: JsonRecord): JsonRecord {
+  const status = ownNumber(frame, "error_status");
+  const word = ownString(frame, "error");
+  const isDescribed = status !== undefined || word !== undefined;
+  const did = status === undefined ? "did not answer" : `answered ${status}`;
+  const why = word === undefined || word === "unknown" ? "" : ` (${word.replaceAll("_", " ")})`;
+  return present({
+    attempts: ownNumber(frame, "max_retries"),
+    delayMs: ownNumber(frame, "retry_delay_ms"),
+    code: isDescribed ? (status === undefined ? "provider-unreachable" : codeOfStatus(status)) : undefined,
+    message: isDescribed ? `The host of the model ${did}${why}.` : undefined,
+  });
+}

@@ -6,10 +6,7 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** The notices that are shown, with their text. All others are for machines. */
 const SHOWN: ReadonlyMap<string, (fields: Fields) => string> = new Map<string, (fields: Fields) => string>([
-  [
-    "retry",
-    ({ attempt, attempts, message }) => `Trying again (${String(attempt)} of ${String(attempts)})${tail(message)}`,
-  ],
+  ["retry", ({ attempt, attempts, message }) => `Trying again${count(attempt, attempts)}${tail(message)}`],
   ["fallback", ({ from, to, message }) => `${String(from)} cannot answer, ${String(to)} goes on${tail(message)}`],
   ["stall", ({ silentMs }) => `Nothing has come for ${Math.round(Number(silentMs) / 1000)} seconds. Still waiting.`],
   ["rate-limit", () => "The provider limits how often it can be asked."],
@@ -47,6 +44,12 @@ function parkTool(items: readonly Item[], { callId, name, until }: Fields): read
 function isRetracted(item: Item, messageId: unknown, fromIndex: number): boolean {
   if (item.kind === "text" || item.kind === "thinking") return item.messageId === messageId && item.index >= fromIndex;
   return item.kind === "tool" && item.messageId === messageId && item.state === "writing";
+}
+
+/** Logs of earlier versions lack the total for Claude Code. */
+function count(attempt: unknown, attempts: unknown): string {
+  if (typeof attempt !== "number") return "";
+  return typeof attempts === "number" ? ` (${attempt} of ${attempts})` : ` (${attempt})`;
 }
 
 const tail = (message: unknown): string => (typeof message === "string" && message !== "" ? `: ${message}` : ".");

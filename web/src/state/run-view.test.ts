@@ -291,6 +291,14 @@ describe("reduceRun", () => {
     ]);
   });
 
+  it.each([
+    [{ attempt: 1, attempts: 3, message: "Busy." }, "Trying again (1 of 3): Busy."],
+    [{ attempt: 2 }, "Trying again (2)."],
+    [{}, "Trying again."],
+  ])("F-F a retry never shows what is not known: %j", (data, text) => {
+    expect(view(noticeItem("retry", data)).items).toMatchObject([{ kind: "note", level: "info", text }]);
+  });
+
   it("notices for machines and expected warnings are omitted, silence is reported once", () => {
     const quiet = view(
       noticeItem("init", {}),
