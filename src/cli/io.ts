@@ -70,6 +70,11 @@ export function systemIo(): CommandIo {
   };
 }
 
+/** Whether stderr is a terminal on which a temporary line can be erased. A dumb one shows escape sequences as they are. */
+export function canErase({ err, world }: Pick<CommandIo, "err" | "world">): boolean {
+  return err.isTerminal && world.env["TERM"] !== "dumb";
+}
+
 function kindOfInput(): InputKind {
   if (isatty(0)) return "terminal";
   try {

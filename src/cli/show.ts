@@ -16,7 +16,7 @@ import {
   wantsColor,
 } from "#sinks";
 import { askLine } from "./ask-line.ts";
-import { type CommandIo, EXIT, type Interrupt } from "./io.ts";
+import { canErase, type CommandIo, EXIT, type Interrupt } from "./io.ts";
 import { SETUP_CODES } from "./report.ts";
 
 /** The flags for the output of a run. */
@@ -174,7 +174,7 @@ function createScreen(flags: ShowFlags, io: CommandIo) {
   const width = (): number => io.err.columns;
   const progress = createProgressSink({
     write: (text) => io.err.write(text),
-    isTerminal: io.err.isTerminal && flags.quiet !== true && flags.showJson !== true,
+    isTerminal: canErase(io) && flags.quiet !== true && flags.showJson !== true,
     color,
     width,
     clock,

@@ -161,10 +161,10 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
     clearImmediate(redraw);
     process.stderr.off("resize", onResize);
     io.input.unpipe(keys).pause();
-    io.err.write(wasShown ? `${PASTE_MARKS_OFF}\n` : PASTE_MARKS_OFF);
+    io.err.write(`${isDumb ? "" : PASTE_MARKS_OFF}${wasShown ? "\n" : ""}`);
   };
   process.stderr.on("resize", onResize);
-  io.err.write(PASTE_MARKS_ON);
+  if (!isDumb) io.err.write(PASTE_MARKS_ON);
   io.input.pipe(keys);
 
   return {

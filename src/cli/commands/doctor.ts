@@ -13,7 +13,7 @@ import { secretsOfData } from "#secrets";
 import { adviceFor, describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
-import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { canErase, type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { describeRefusedOwn, describeUnused } from "../read-config.ts";
 import { requireBackendName } from "../require-backend.ts";
 import { foldText } from "../say.ts";
@@ -57,13 +57,14 @@ export function addDoctorCommand(program: Command, io: CommandIo, outcome: Outco
 
 async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const asked = flags.backend === undefined ? undefined : requireBackendName(flags.backend);
-  if (io.err.isTerminal && flags.json !== true) io.err.write("checking …\r");
+  const isShown = canErase(io) && flags.json !== true;
+  if (isShown) io.err.write("checking …\r");
   const options = { executable: flags.claudeExecutable, cwd: io.cwd, checksOutput: true };
   const backends = await inspectBackends(options, io.world);
   const config = await lookAtConfig(io);
   const machine = [...(await inspectMachine()), config.finding];
   const agents = await inspectAgents(config.agents, io.world);
-  if (io.err.isTerminal && flags.json !== true) io.err.write("\u001b[K");
+  if (isShown) io.err.write("\u001b[K");
   const isReady =
     machine.every((finding) => finding.isReady || finding.name !== "node") &&
     (asked === undefined || backends.find(({ name }) => name === asked)?.isReady === true) &&

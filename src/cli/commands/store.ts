@@ -4,7 +4,8 @@ import type { Command } from "commander";
 import { describeThrown, StartError } from "#domain";
 import { type CopiedStore, copyStore, isStoreError, openPostgresStore, openStore, type Store } from "#runtime";
 import { plainText } from "#sinks";
-import { type CommandIo, EXIT, type Outcome, type Output } from "../io.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
+import { createProgressBar } from "../progress-bar.ts";
 import { say } from "../say.ts";
 import { usageError } from "../usage-error.ts";
 
@@ -56,11 +57,19 @@ async function copy(fromText: string, toText: string, saysStopped: boolean, io: 
 async function copyOpened(source: Store, target: Store, isStopped: boolean, io: CommandIo): Promise<number> {
   const interrupted = new AbortController();
   const release = io.onInterrupt(() => interrupted.abort());
-  const bar = progressBar(io.err);
+  const bar = createProgressBar(io);
   try {
     const { clock } = io.world;
     const { signal } = interrupted;
-    const copied = await copyStore(source, target, { clock, signal, isStopped, onProgress: bar.show });
+    const copied = await copyStore(source, target, {
+      clock,
+      signal,
+      isStopped,
+      onProgress({ phase, done, total }) {
+        const percent = total === 0 ? 100 : Math.min(100, Math.floor((100 * done) / total));
+        bar.show(done, total, { before: `${phase} `, after: `${percent} %` });
+      },
+    });
     bar.clear();
     return report(copied, io);
   } catch (error) {
@@ -123,30 +132,4 @@ async function open(place: Place, which: "from" | "to"): Promise<Store> {
   } catch (error) {
     throw new StartError("invalid-config", `<${which}>: ${describeThrown(error)}`, { cause: error });
   }
-}
-
-const BAR_WIDTH = 24;
-const CLEAR_LINE = "\r\u001b[K";
-
-/** Shows how far a long operation is, on one line of a terminal; elsewhere nothing. */
-function progressBar(output: Output): {
-  show(progress: { readonly phase: string; readonly done: number; readonly total: number }): void;
-  clear(): void;
-} {
-  let shown = "";
-  return {
-    show({ phase, done, total }) {
-      if (!output.isTerminal) return;
-      const share = total === 0 ? 1 : Math.min(1, done / total);
-      const full = Math.floor(share * BAR_WIDTH);
-      const line = `${phase} ${"█".repeat(full)}${"░".repeat(BAR_WIDTH - full)} ${Math.floor(share * 100)} %`;
-      if (line === shown) return;
-      shown = line;
-      output.write(`${CLEAR_LINE}${line}`);
-    },
-    clear() {
-      if (shown !== "") output.write(CLEAR_LINE);
-      shown = "";
-    },
-  };
 }
