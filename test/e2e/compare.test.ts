@@ -68,7 +68,9 @@ describe("millrace compare", () => {
   });
 
   it.each([
-    [["compare", "prompts.json", "-b", "offline"], 2, "--backend: give at least two backends"],
+    [["compare"], 2, "<prompts>"],
+    [["compare", "prompts.json"], 2, "--backend: give at least two, such as -b offline -b claude-code."],
+    [["compare", "prompts.json", "-b", "offline"], 2, "--backend: give at least two"],
     [["compare", "prompts.json", "-b", "offline", "-b", "ofline"], 2, 'Did you mean "offline"?'],
     [["compare", "prompts.json", "-b", "offline", "-b", "openai/gpt-5"], 3, "OPENAI_API_KEY is not set"],
     [
@@ -119,7 +121,7 @@ describe("millrace compare", () => {
       cwd,
       env: { PATH: "/nowhere" },
     });
-    expect(code).toBe(0);
+    expect(code, "one backend alone is not a comparison").toBe(1);
     expect(stdout).toContain("claude-code is excluded: all 6 runs failed: The Claude Code CLI was not found");
     const page = readFileSync(join(cwd, "comparison", "report.html"), "utf8");
     for (const text of [stdout, page]) {

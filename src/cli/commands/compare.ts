@@ -15,12 +15,13 @@ import {
 } from "#compare";
 import { adviceFor, describeThrown, describeValue, present } from "#domain";
 import { applyConfig, type RunOptions } from "#runtime";
-import { plainLine, plainText } from "#sinks";
+import { plainText } from "#sinks";
 import type { AskFlags } from "../flags/ask-flags.ts";
 import { runOptions } from "../flags/run-options.ts";
 import { addText, parseCount, parseDollars, parseDuration, requireText } from "../flags/values.ts";
-import { type CommandIo, EXIT, type Outcome, type Output } from "../io.ts";
+import { type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { loadScorers } from "../load-scorers.ts";
+import { createProgressBar } from "../progress-bar.ts";
 import { readConfig } from "../read-config.ts";
 import { readJsonFile } from "../read-input.ts";
 import { requireBackendName } from "../require-backend.ts";
@@ -57,7 +58,7 @@ export function addCompareCommand(program: Command, io: CommandIo, outcome: Outc
     .command("compare")
     .description("ask several backends the same, score the answers, say which is better")
     .argument("<prompts>", "a JSON file with the prompts")
-    .requiredOption(
+    .option(
       "-b, --backend <backend>",
       "one to compare; the first is the baseline; [name=]backend[,mode=plain]",
       addText,
@@ -89,7 +90,7 @@ export function addCompareCommand(program: Command, io: CommandIo, outcome: Outc
 async function runComparison(file: string, flags: CompareFlags, io: CommandIo): Promise<number> {
   const folder = resolve(io.cwd, flags.out);
   const abort = new AbortController();
-  const bar = createProgressBar(io.err);
+  const bar = createProgressBar(io);
   const planned = await planCompare(file, flags, io);
   const release = io.onInterrupt(() => {
     release();
@@ -110,7 +111,8 @@ async function runComparison(file: string, flags: CompareFlags, io: CommandIo): 
       io.out.write(foldText(plainText(describeReport(shown, io.out.isTerminal ? io.out.columns : Infinity)), io.out));
     say(plainText(describeFiles(report, folder)), io);
     if (abort.signal.aborted) return EXIT.aborted;
-    return report.targets.every(({ answers }) => answers === 0) ? EXIT.failed : EXIT.success;
+    // One alone is not a comparison, whatever the others failed of.
+    return report.targets.filter(({ answers }) => answers > 0).length < 2 ? EXIT.failed : EXIT.success;
   } finally {
     release();
     bar.clear();
@@ -118,9 +120,13 @@ async function runComparison(file: string, flags: CompareFlags, io: CommandIo): 
 }
 
 async function planCompare(file: string, flags: CompareFlags, io: CommandIo): Promise<CompareOptions> {
-  const { prompts, sections } = await readPromptFile(file, io);
   const backends = flags.backend ?? [];
-  if (backends.length < 2) throw usageError("--backend: give at least two backends to compare.");
+  if (backends.length < 2) {
+    throw usageError(
+      "--backend: give at least two, such as -b offline -b claude-code. millrace compare --help shows what there is.",
+    );
+  }
+  const { prompts, sections } = await readPromptFile(file, io);
   if (flags.judge !== undefined) requireBackendName(flags.judge, "--judge");
   const { config } = await readConfig({ file: flags.config, asks: true }, io);
   const { backend: _backend, ...askFlags } = flags;
@@ -193,7 +199,7 @@ function showProgress(
     ...(costUsd > 0 ? [`$${costUsd.toPrecision(3)}`] : []),
     ...(latest === undefined ? [] : [latest]),
   ];
-  bar.show(finished, total, about.join(" · "));
+  bar.show(finished, total, { after: `${finished}/${total} ${about.join(" · ")}` });
 }
 
 /** The report with advice for a person at a shell. The texts of models stay as they are. */
@@ -241,38 +247,4 @@ async function readPromptFile(file: string, io: CommandIo): Promise<PromptFile> 
   if (unknown !== undefined)
     throw usageError(`${file}: the field "${unknown}" is not known. Known: ${FIELDS.join(", ")}.`);
   return value as PromptFile;
-}
-
-/** A bar on the last line of a terminal, for work of a known length. Writes nothing if the output is no terminal. */
-interface ProgressBar {
-  /** `about` is shown after the bar. */
-  show(finished: number, total: number, about: string): void;
-  /** Removes the bar from the screen. */
-  clear(): void;
-}
-
-const MAX_BAR_WIDTH = 24;
-/**
- * Columns left free after the bar: a full line would make some terminals start the next one, and Ctrl-C is echoed
- * there.
- */
-const ROOM = 3;
-const ERASE_LINE = "\r\u001b[K";
-
-function createProgressBar(output: Output): ProgressBar {
-  let isDrawn = false;
-  return {
-    show(finished, total, about) {
-      if (!output.isTerminal) return;
-      const width = Math.min(MAX_BAR_WIDTH, Math.floor(output.columns / 4));
-      const full = total === 0 ? width : Math.floor((finished / total) * width);
-      const bar = `${"█".repeat(full)}${"░".repeat(width - full)}`;
-      output.write(`${ERASE_LINE}${plainLine(`${bar} ${finished}/${total} ${about}`, output.columns - ROOM)}`);
-      isDrawn = true;
-    },
-    clear() {
-      if (isDrawn) output.write(ERASE_LINE);
-      isDrawn = false;
-    },
-  };
 }

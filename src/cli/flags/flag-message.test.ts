@@ -16,9 +16,10 @@ describe("F-F R16: a mistake on the command line gives a sentence with a remedy 
     ],
     [["formats", "lst"], 'There is no command "lst". Did you mean list? millrace formats --help shows what there is.'],
     [["replay"], "The argument <tape> is missing. millrace replay --help shows what there is."],
+    [["compare"], "The argument <prompts> is missing. millrace compare --help shows what there is."],
     [
       ["compare", "prompts.json"],
-      "The option --backend <backend> is missing. millrace compare --help shows what there is.",
+      "--backend: give at least two, such as -b offline -b claude-code. millrace compare --help shows what there is.",
     ],
     [["hi", "--backend"], "--backend <backend> has no value. millrace run --help shows what there is."],
     [

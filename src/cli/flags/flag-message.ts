@@ -5,7 +5,6 @@ const WORDINGS: readonly Wording[] = [
   [/^unknown option '([\s\S]*?)'(?:\n|$)/, (flag) => `There is no option ${flag}. `],
   [/^unknown command '([\s\S]*?)'(?:\n|$)/, (name) => `There is no command "${name}". `],
   [/^missing required argument '(.*?)'$/, (name) => `The argument <${name}> is missing. `],
-  [/^required option '(.*?)' not specified$/, (flags) => `The option ${longOf(flags)} is missing. `],
   [/^option '(.*?)' argument missing$/, (flags) => `${longOf(flags)} has no value. `],
   [/^option '(.*?)' argument '([\s\S]*)' is invalid\. /, (flags, value) => `${nameOf(flags)} is "${value}". `],
   [
