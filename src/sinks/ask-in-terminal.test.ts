@@ -64,6 +64,14 @@ describe("asking in the terminal", () => {
     for (const line of shown.join("\n").split("\n")) expect(line.length).toBeLessThanOrEqual(30);
   });
 
+  it("F-F: no line of a question is wider than the terminal, nor begins with a stray blank", async () => {
+    const { ask, shown } = asker(["n"], 20);
+    await ask(question());
+    const lines = shown.join("\n").split("\n");
+    expect(lines.slice(0, 3)).toEqual(["? The agent wants", "  to use", "  refund"]);
+    for (const line of lines) expect(line.length).toBeLessThanOrEqual(20);
+  });
+
   it('"always" applies to this tool only', async () => {
     const { ask, shown } = asker(["a", "n"]);
     expect(await ask(question())).toEqual({ allow: true });

@@ -135,12 +135,13 @@ function renderQuestion({ name, input, agent, reason }: TerminalQuestion, option
   const who = agent === undefined ? "The agent" : plainLine(agent, 40);
   const tool = plainLine(name, 64);
   const start = `? ${who} wants to use ${tool}`;
+  const lead = foldLine(`${who} wants to use`, width - 1, 2);
   // Short arguments are shown next to the tool's name.
   const short = plainText(JSON.stringify(input) ?? "no arguments");
   const fits = !short.includes("\n") && displayWidth(`${start} ${short}`) < width;
   // The tool moves to a new line if it does not fit.
   const gap = displayWidth(start) < width ? " " : "\n  ";
-  const lines = [`${yellow("?")} ${who} wants to use${gap}${bold(tool)}${fits ? ` ${short}` : ""}`];
+  const lines = [`${yellow("?")} ${lead}${gap}${bold(tool)}${fits ? ` ${short}` : ""}`];
   if (reason !== undefined) lines.push(dim(`  ${foldLine(plainLine(reason, width * 4), width - 1, 2)}`));
   if (!fits) lines.push(...renderInput(input, width - 4).map((line) => `    ${line}`));
   return `${lines.join("\n")}\n${foldQuestion(QUESTION, options)}`;

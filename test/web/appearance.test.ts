@@ -125,6 +125,27 @@ describeInBrowser("F-F page: what it looks like in each state", () => {
     },
   );
 
+  it("phone: words in a table stay whole, and the table scrolls if it is too wide", async () => {
+    const words = ["Identifier", "Quantity", "Responsibility", "Administration"];
+    const row = (cells: readonly string[]): string => `| ${cells.join(" | ")} |`;
+    site.scenario.texts.set("table", [words, words.map(() => "---"), words].map(row).join("\n"));
+    const context = await browser.newContext({ viewport: { width: 375, height: 700 } });
+    const { page } = await openPage(context, site.url);
+    await ask(page, "table please");
+    await settled(page);
+    await shoot(page, "phone-table");
+    const lines = await page.locator(".table th, .table td").evaluateAll((cells) =>
+      cells.map((cell) => {
+        const range = cell.ownerDocument.createRange();
+        range.selectNodeContents(cell);
+        return range.getClientRects().length;
+      }),
+    );
+    expect(lines).toEqual(Array.from({ length: 8 }, () => 1));
+    expect(await page.evaluate(WIDER)).toBe(0);
+    await context.close();
+  });
+
   it("zoomed: the button of the drawer covers nothing, however far the page is scrolled", async () => {
     const context = await browser.newContext({ viewport: { width: 640, height: 300 } });
     const { page } = await openPage(context, site.url);
@@ -165,6 +186,7 @@ describeInBrowser("F-F page: what it looks like in each state", () => {
       await route.continue();
     });
     await page.goto(site.url);
+    expect(await page.getByLabel("Who answers").innerText()).toBe("Loading …");
     await ask(page, "plain question");
     list();
     await page.getByText("You said: plain question").waitFor();

@@ -7,7 +7,7 @@ interface TargetPickerProps {
   readonly onPick: (target: string) => void;
 }
 
-/** Selects the target that answers, from those that the server offers. */
+/** Selects the target that answers, from those that the server offers. Until they are known, it says so. */
 export function TargetPicker({ targets, value, onPick }: TargetPickerProps): VNode {
   const all = targets?.backends ?? [];
   const agents = all.filter(({ kind }) => kind === "agent");
@@ -15,6 +15,7 @@ export function TargetPicker({ targets, value, onPick }: TargetPickerProps): VNo
   return (
     <div class="target-picker">
       <select aria-label="Who answers" value={value} onChange={(event) => onPick(event.currentTarget.value)}>
+        {targets === undefined && <option value={value}>{value || "Loading …"}</option>}
         {agents.length > 0 && <optgroup label="Agents">{agents.map(optionOf)}</optgroup>}
         {backends.length > 0 && <optgroup label="Backends">{backends.map(optionOf)}</optgroup>}
       </select>
