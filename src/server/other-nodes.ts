@@ -18,7 +18,7 @@ export interface OwnNote {
   readonly counts: OwnCounts;
 }
 
-/** The other nodes that live, as far as this one has heard lately. */
+/** The other nodes that are alive, by the notes that this one has read lately. */
 export interface OtherNodes {
   /** How often they have counted this key. */
   count(what: Counted, key: string): number;
@@ -44,7 +44,7 @@ const REMOVED_MS = 60_000;
 /** The most keys of a kind in a note: those with the greatest counts. */
 const MOST_KEYS = 500;
 
-interface Heard {
+interface KnownNode {
   beat: number;
   /** When its note was seen to change; `undefined` until then, because it may be that of a dead node. */
   changedAt: number | undefined;
@@ -66,25 +66,25 @@ export interface OtherNodesOptions {
  * change.
  */
 export function createOtherNodes({ store, clock, id, write }: OtherNodesOptions): OtherNodes {
-  const heard = new Map<string, Heard>();
+  const others = new Map<string, KnownNode>();
   let beat = 0;
   let stop = (): void => undefined;
   let isClosed = false;
   let isFailing = false;
   let telling: Promise<void> = Promise.resolve();
 
-  const lives = ({ changedAt }: Heard): boolean => changedAt !== undefined && clock.now() - changedAt < GONE_MS;
-  const living = (): Heard[] => [...heard.values()].filter(lives);
+  const lives = ({ changedAt }: KnownNode): boolean => changedAt !== undefined && clock.now() - changedAt < GONE_MS;
+  const living = (): KnownNode[] => [...others.values()].filter(lives);
 
   const tell = async (own: () => Promise<OwnNote>): Promise<void> => {
     const { name, worksOn, counts } = await own();
     beat += 1;
     const note = { name, beat, worksOn, counts: Object.fromEntries(Object.entries(counts).map(shorten)) };
     const notes = (await store.noteNode?.(id, note)) ?? [];
-    for (const other of notes) hear(heard, other, clock.now());
+    for (const other of notes) readNote(others, other, clock.now());
     const there = new Set(notes.map(({ node }) => node));
-    for (const [node, { changedAt, seenAt }] of heard) {
-      if (!there.has(node)) heard.delete(node);
+    for (const [node, { changedAt, seenAt }] of others) {
+      if (!there.has(node)) others.delete(node);
       else if (clock.now() - (changedAt ?? seenAt) > REMOVED_MS) await store.noteNode?.(node, undefined);
     }
   };
@@ -111,7 +111,7 @@ export function createOtherNodes({ store, clock, id, write }: OtherNodesOptions)
 
   return {
     count(what, key) {
-      if (heard.size === 0) return 0;
+      if (others.size === 0) return 0;
       const short = shortOf(key);
       return living().reduce((sum, { counts }) => sum + (counts.get(what)?.get(short) ?? 0), 0);
     },
@@ -141,11 +141,11 @@ function shorten([what, counts]: [string, ReadonlyMap<string, number>]): [string
   return [what, Object.fromEntries(greatest.map(([key, count]) => [shortOf(key), count]))];
 }
 
-function hear(heard: Map<string, Heard>, { node, note }: NodeNote, now: number): void {
+function readNote(others: Map<string, KnownNode>, { node, note }: NodeNote, now: number): void {
   const beat = isRecord(note) ? ownNumber(note, "beat") : undefined;
   if (!isRecord(note) || beat === undefined) return;
-  const known = heard.get(node) ?? { beat, changedAt: undefined, seenAt: now, worksOn: [], counts: new Map() };
-  heard.set(node, known);
+  const known = others.get(node) ?? { beat, changedAt: undefined, seenAt: now, worksOn: [], counts: new Map() };
+  others.set(node, known);
   if (known.beat === beat) return;
   known.beat = beat;
   known.changedAt = now;
@@ -153,7 +153,7 @@ function hear(heard: Map<string, Heard>, { node, note }: NodeNote, now: number):
   known.counts = readCounts(ownRecord(note, "counts") ?? {});
 }
 
-function readCounts(counts: Readonly<Record<string, unknown>>): Heard["counts"] {
+function readCounts(counts: Readonly<Record<string, unknown>>): KnownNode["counts"] {
   const kinds = Object.keys(counts) as Counted[];
   return new Map(
     kinds.map((what) => [

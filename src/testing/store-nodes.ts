@@ -2,14 +2,14 @@ import type { Store } from "#sessions";
 import { expectSame, expectThat, type Trial } from "./conformance.ts";
 import { refused } from "./store-threads.ts";
 
-type Noting = Store & Required<Pick<Store, "noteNode">>;
+type NodeStore = Store & Required<Pick<Store, "noteNode">>;
 
 /** A trial for stores in which nodes leave notes. */
-function noting(behaviour: string, attempt: (store: Noting) => Promise<void>): Trial<Store> {
+function noting(behaviour: string, attempt: (store: NodeStore) => Promise<void>): Trial<Store> {
   return [
     behaviour,
     async (store) => {
-      if (store.noteNode !== undefined) await attempt(store as Noting);
+      if (store.noteNode !== undefined) await attempt(store as NodeStore);
     },
   ];
 }

@@ -93,7 +93,7 @@ describe.each(KINDS)(
       assertRunLog(log);
       expect(resultsOf(log)[0]).toMatchObject({ output: "masked" });
       const told = log.filter((event) => event.type === "message" && event.source === "millrace");
-    expect(JSON.stringify(told)).not.toContain("secret");
+      expect(JSON.stringify(told)).not.toContain("secret");
     });
   },
 );

@@ -116,7 +116,7 @@ describe("Runs that survive: a signed link", () => {
       statuses.add((await send(server, wrong)).status);
       statuses.add((await send(server, good.split("?")[0] ?? "", { authorization: "Bearer wrong" })).status);
     }
-    expect([...statuses].toSorted()).toEqual([401, 403, 429]);
+    expect(statuses).toEqual(new Set([401, 403, 429]));
     expect(await send(server, good)).toEqual({ status: 200, body: { accepted: true } });
     for (let at = 0; at < 9; at += 1) expect((await send(server, good)).status).toBe(200);
     expect((await send(server, good)).status).toBe(429);

@@ -1,5 +1,4 @@
-import { type Clock, describeThrown, StartError } from "#domain";
-import { inTime } from "#streams";
+import { describeThrown, StartError } from "#domain";
 
 /**
  * Imports a package that is installed only where it is needed.
@@ -16,22 +15,3 @@ export async function importPackage<Module>(install: string, load: () => Promise
     );
   }
 }
-
-/** Rejects with a `StartError` that does not contain the password of the address. */
-export async function requireReached(
-  address: string,
-  reached: Promise<unknown>,
-  clock: Pick<Clock, "after">,
-): Promise<void> {
-  const { host } = new URL(address);
-  const late = (): Error => new Error(`no answer within ${REACH_MS} ms`);
-  try {
-    await inTime(reached, { clock, ms: REACH_MS, late });
-  } catch (error) {
-    throw new StartError("invalid-option", `The queue at ${host} cannot be used: ${describeThrown(error)}`, {
-      cause: error,
-    });
-  }
-}
-
-const REACH_MS = 4000;

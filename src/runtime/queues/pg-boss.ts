@@ -4,10 +4,10 @@
  * @module
  */
 import { checkOptionNames, StartError } from "#domain";
-import { EngineQueue, type RunQueue } from "#sessions";
+import { EngineQueue, requireReached, type RunQueue } from "#sessions";
 import { systemClock } from "#transports";
 import { type Boss, BossEngine } from "../../sessions/queues/pg-boss/boss-engine.ts";
-import { importPackage, requireReached } from "./optional-package.ts";
+import { importPackage } from "./optional-package.ts";
 
 export type { JobsWanted, QueueCounts, QueuedJob, QueueErrorCode, RunQueue, TakenJob } from "#sessions";
 export { isQueueError, QueueError } from "#sessions";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createVirtualClock } from "#testing";
-import { createMemoryStore } from "../sessions/stores/memory/memory-store.ts";
-import { createOtherNodes, type OwnNote } from "./other-nodes.ts";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { createOtherNodes, type OwnNote } from "../../src/server/other-nodes.ts";
 
 function noteOf(name: string, streams: ReadonlyMap<string, number> = new Map()): OwnNote {
   const none = new Map<string, number>();
