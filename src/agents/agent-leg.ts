@@ -195,6 +195,7 @@ class AgentRun {
     if (policy.isSilentOnTools) return policy;
     const decide: RunPolicy["checkCall"] = async (call) => {
       await this._tail.catch(() => undefined);
+      if (call.executedBy === "millrace") await this._tools.announce(call, (chunks) => this._write(chunks));
       const verdict = await policy.checkCall(call);
       // The agent runs its own tools as soon as it has the answer.
       if (verdict.kind !== "run" || (await mayTakeEffect(this._work.writer))) return verdict;

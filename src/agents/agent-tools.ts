@@ -42,10 +42,19 @@ export class AgentTools {
     return !this._unannounced.delete(callId);
   }
 
+  /**
+   * Writes the call if the agent has not announced it: a decision about a call follows the call, and no tool starts before
+   * its call is stored.
+   */
+  async announce({ callId, name, input }: Call, write: AgentLink["write"]): Promise<void> {
+    if (this._announced.has(callId)) return;
+    await write([toolCallItem({ callId, name, input, executedBy: "millrace" })]);
+    this._unannounced.add(callId);
+  }
+
   /** Runs a call that the policy allowed. `write` writes what the tool reports meanwhile. */
   async run(call: Call, write: AgentLink["write"]): Promise<SettledOutcome> {
-    // No tool starts before its call is stored, also if the agent has not announced it.
-    if (!this._announced.has(call.callId)) await this._announce(call, write);
+    await this.announce(call, write);
     const { writer, clock, nextTurn, context } = this._work;
     if (this._handoff !== undefined) {
       const output = `Not run: the conversation had already been handed over to ${this._handoff.to}.`;
@@ -80,11 +89,6 @@ export class AgentTools {
     if (outcome.kind !== "parked") return outcome;
     await write([parkedNotice(call, outcome)]);
     return (await awaitParked(call, outcome, { writer, clock })) ?? ENDED;
-  }
-
-  private async _announce({ callId, name, input }: Call, write: AgentLink["write"]): Promise<void> {
-    await write([toolCallItem({ callId, name, input, executedBy: "millrace" })]);
-    this._unannounced.add(callId);
   }
 
   private async _handOver({ callId, input }: Call, write: AgentLink["write"]): Promise<SettledOutcome> {

@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { AgentEvent, Clock } from "#domain";
-import { createServer } from "#server";
+import { createServer, type Server, type ServerOptions } from "#server";
 import { type Store, StoreError } from "#sessions";
 import { closeInterruptedRuns } from "../../close-interrupted-runs.ts";
 import { createMemoryFiles, createVirtualClock } from "#testing";
@@ -111,7 +111,7 @@ interface Talk {
 
 /** A thread, a chat in it, a reader that leaves and comes back, and a question that is answered over HTTP. */
 async function talk(stage: Stage, { store, faulty, asks = false }: Talk): Promise<void> {
-  const server = createServer({
+  const server = await createServerOrClose(store, {
     store: faulty,
     world: stage.world,
     page: false,
@@ -157,6 +157,16 @@ async function talk(stage: Stage, { store, faulty, asks = false }: Talk): Promis
     } finally {
       await store.close();
     }
+  }
+}
+
+/** A server that cannot be created leaves the store to whoever opened it. */
+async function createServerOrClose(store: Store, options: ServerOptions): Promise<Server> {
+  try {
+    return createServer(options);
+  } catch (error) {
+    await store.close();
+    throw error;
   }
 }
 
