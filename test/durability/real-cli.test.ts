@@ -1,3 +1,5 @@
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, it } from "vitest";
 import { systemWorld } from "#runtime";
 import { assertRunLog } from "#testing";
@@ -139,4 +141,44 @@ describeRealCli("Runs that survive: Claude Code", () => {
       await second.close();
     }
   });
+
+  it("a session whose file has no message yet, because the CLI was killed before it wrote one, is begun anew with what was said", async () => {
+    const rules = [{ match: { user: "go on with it", times: 1 }, reply: { text: "I ask.", toolCalls: [call] } }];
+    const place = await openPlace({ rules, otherwise: { text: "All done." } });
+    try {
+      const store = createMemoryStore();
+      const options = { tools: [tool("work", "Work", { n: "number" }, () => 1)], permissions: { ask: ["work"] } };
+      const target = () => place.backend({ mode: "control" });
+      const prompt = "Please go on with it.";
+      const run = startStored(store, target(), prompt, { ...options, limits: { parkMs: 300 } }, systemWorld());
+      const parked = await run.parked();
+      await run.closed;
+      await store.addAnswer(run.id, {
+        callId: parked?.calls[0]?.callId as string,
+        at: 1,
+        decision: { allow: false, reason: "No." },
+      });
+      const [name = ""] = readdirSync(place.home, { recursive: true, encoding: "utf8" }).filter(isSession);
+      const file = join(place.home, name);
+      const [queued] = readFileSync(file, "utf8").split("\n");
+      writeFileSync(file, `${queued}\n`);
+      // The store of another machine has no file of it either.
+      const next = await resumeStored(
+        { ...store, findFile: async () => undefined },
+        run.id,
+        { target: target(), ...options },
+        systemWorld(),
+      );
+      expect(await next.result()).toMatchObject({ status: "success", text: "All done." });
+      await next.closed;
+      const log = await store.read(run.id);
+      assertRunLog(log);
+      expect(ofType(log, "notice").map(({ kind }) => kind)).toContain("session-lost");
+      expect(JSON.stringify(place.emulator.requests.at(-1)?.body)).toContain(prompt);
+    } finally {
+      await place.close();
+    }
+  });
 });
+
+const isSession = (name: string): boolean => name.includes("projects") && name.endsWith(".jsonl");

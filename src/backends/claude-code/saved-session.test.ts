@@ -1,11 +1,18 @@
 import { describe, expect, it } from "vitest";
 import { createMemoryFiles } from "#testing";
-import { createSessionFiles } from "./saved-session.ts";
+import { createSessionFiles, isSessionSaved } from "./saved-session.ts";
 
 const encode = (text: string) => new TextEncoder().encode(text);
 const decode = (bytes: Uint8Array) => new TextDecoder().decode(bytes);
 const LINES = ['{"said":"one"}\n', '{"said":"the key"}\n', '{"said":"three"}\n'];
 const upTo = (count: number) => LINES.slice(0, count).join("");
+
+async function savedAs(text: string): Promise<boolean> {
+  const files = createMemoryFiles();
+  await files.write("/work/file", encode(""));
+  await files.write("/home/.claude/projects/-work/s1.jsonl", encode(text));
+  return isSessionSaved("s1", {}, { files, env: { HOME: "/home" }, cwd: "/work" });
+}
 
 async function machine() {
   const files = createMemoryFiles();
@@ -35,6 +42,17 @@ describe("Runs that survive: the file of a session of Claude Code", () => {
     for (const count of [1, 3]) {
       await sessions.write("s1", encode(upTo(count).replaceAll("said", "SAID")), undefined);
       expect(decode((await sessions.read("s1", undefined)) as Uint8Array)).not.toContain("SAID");
+    }
+  });
+
+  it("is only of use once it has a whole message: the CLI was killed before, and denies that it knows the session", async () => {
+    const queued = '{"type":"queue-operation","operation":"enqueue","content":"user"}\n';
+    const message = '{"type":"user","message":{"role":"user","content":"Go on."}}';
+    for (const text of ["", queued, queued + queued, queued + message.slice(0, -1), "\n", `${message.slice(1)}\n`]) {
+      expect(await savedAs(text), text).toBe(false);
+    }
+    for (const text of [queued + message, `${message}\n${queued}`, queued + message.replace("user", "assistant")]) {
+      expect(await savedAs(text), text).toBe(true);
     }
   });
 });

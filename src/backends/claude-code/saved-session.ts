@@ -1,19 +1,44 @@
 import { join } from "node:path";
+import { isRecord, parseJson } from "#wire";
 import type { ClaudeCodeWorld } from "./world.ts";
 import type { SessionFiles } from "../backend.ts";
 import type { ClaudeCodeOptions } from "./options.ts";
 
 /**
  * Whether the CLI can continue a session: it keeps each one in a file for its working folder, and searches only there.
- * If this is wrong, then on the safe side: a session that is not found here is sent to the CLI again.
+ * It adds lines with a delay, so the file of a CLI that was killed may not have a message yet; then it denies that it
+ * knows the session. If this is wrong, then on the safe side: a session that is not found here is sent to the CLI again.
  */
 export async function isSessionSaved(sessionId: string, options: SessionFolder, world: SessionWorld): Promise<boolean> {
+  const path = await findSession(sessionId, options, world);
+  const bytes = path === undefined ? undefined : await world.files.read(path).catch(() => undefined);
+  return bytes !== undefined && hasMessage(new TextDecoder().decode(bytes));
+}
+
+/** Where the file of a session is, if there is one. */
+async function findSession(
+  sessionId: string,
+  options: SessionFolder,
+  world: SessionWorld,
+): Promise<string | undefined> {
   try {
     const path = await findPath(sessionId, options, world);
-    return path !== undefined && (await world.files.exists(path));
+    return path !== undefined && (await world.files.exists(path)) ? path : undefined;
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** Whether a session has a whole message. Usually one of its first lines is one. */
+function hasMessage(text: string): boolean {
+  for (let start = 0; start < text.length; ) {
+    const end = text.indexOf("\n", start);
+    const { value } = parseJson(text.slice(start, end === -1 ? undefined : end));
+    if (isRecord(value) && (value["type"] === "user" || value["type"] === "assistant")) return true;
+    if (end === -1) return false;
+    start = end + 1;
+  }
+  return false;
 }
 
 /** Reads and writes the files of sessions. Secrets are masked in what is read, because it is stored. */
@@ -25,9 +50,9 @@ export function createSessionFiles(
   const at = (cwd: string | undefined): SessionFolder => (cwd === undefined ? options : { ...options, cwd });
   return {
     async read(sessionId, cwd) {
-      if (!(await isSessionSaved(sessionId, at(cwd), world))) return undefined;
-      const bytes = await world.files.read((await findPath(sessionId, at(cwd), world)) as string);
-      return new TextEncoder().encode(mask(new TextDecoder().decode(bytes)));
+      const path = await findSession(sessionId, at(cwd), world);
+      if (path === undefined) return undefined;
+      return new TextEncoder().encode(mask(new TextDecoder().decode(await world.files.read(path))));
     },
     async write(sessionId, data, cwd) {
       const path = await findPath(sessionId, at(cwd), world);
