@@ -1,5 +1,6 @@
 import { Command } from "commander";
 import { nearestName } from "#domain";
+import { readVersion } from "#runtime";
 import { plainText } from "#sinks";
 import { addChatCommand } from "./commands/chat.ts";
 import { addCompareCommand } from "./commands/compare.ts";
@@ -20,7 +21,6 @@ import { type CommandIo, EXIT, type Outcome, systemIo } from "./io.ts";
 import { report } from "./report.ts";
 import { foldText, say } from "./say.ts";
 import { usageError } from "./usage-error.ts";
-import { readVersion } from "./version.ts";
 
 /**
  * The command line. Prints, and resolves with the exit code; never ends the process itself.

@@ -13,6 +13,8 @@ export type OwnCounts = Readonly<Record<Counted, ReadonlyMap<string, number>>>;
 /** What this node tells the others. */
 export interface OwnNote {
   readonly name: string;
+  /** The version of this package, for `millrace doctor`. */
+  readonly version: string;
   /** The targets on whose runs it works. */
   readonly worksOn: readonly string[];
   readonly counts: OwnCounts;
@@ -77,9 +79,9 @@ export function createOtherNodes({ store, clock, id, write }: OtherNodesOptions)
   const living = (): KnownNode[] => [...others.values()].filter(lives);
 
   const tell = async (own: () => Promise<OwnNote>): Promise<void> => {
-    const { name, worksOn, counts } = await own();
+    const { name, version, worksOn, counts } = await own();
     beat += 1;
-    const note = { name, beat, worksOn, counts: Object.fromEntries(Object.entries(counts).map(shorten)) };
+    const note = { name, version, beat, worksOn, counts: Object.fromEntries(Object.entries(counts).map(shorten)) };
     const notes = (await store.noteNode?.(id, note)) ?? [];
     for (const other of notes) readNote(others, other, clock.now());
     const there = new Set(notes.map(({ node }) => node));

@@ -1,4 +1,4 @@
-import { coverStartErrors, systemWorld } from "#runtime";
+import { coverStartErrors, readVersion, systemWorld } from "#runtime";
 import { createEventLog, createUnstoredEnds, LOCAL_TENANT } from "#sessions";
 import { createAccess } from "./access.ts";
 import { createApp, PROBES } from "./app.ts";
@@ -103,7 +103,10 @@ export function createServer(options: ServerOptions): Server {
     [...openStreams.byTenant.values()].reduce((sum, open) => sum + open, 0),
   );
   if (queue !== undefined) {
-    metrics.info("millrace_node_info", "The name of this node.", { node: settings.node });
+    metrics.info("millrace_node_info", "The name and the version of this node.", {
+      node: settings.node,
+      version: readVersion(),
+    });
     metrics.gauge("millrace_nodes", "Nodes of this queue that are heard of, this one included.", () => others.size + 1);
   }
   metrics.gauge("process_resident_memory_bytes", "Memory in use.", () => process.memoryUsage.rss());
@@ -120,6 +123,7 @@ export function createServer(options: ServerOptions): Server {
 
   const describeSelf = async (): Promise<OwnNote> => ({
     name: settings.node,
+    version: readVersion(),
     worksOn: await targetsHere(settings, readiness),
     counts: {
       requests: requests.counts(),

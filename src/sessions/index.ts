@@ -38,6 +38,7 @@ export type { QueueErrorCode } from "./queues/queue-error.ts";
 export { isQueueError, QueueError } from "./queues/queue-error.ts";
 export { EngineQueue } from "./queues/engine-queue.ts";
 export { requireReached } from "./queues/require-reached.ts";
+export type { Finding } from "./finding.ts";
 export type { EventLog } from "./event-log.ts";
 export { createEventLog } from "./event-log.ts";
 export { closeInterruptedRun } from "./event-log-closing.ts";

@@ -32,4 +32,7 @@ export { createTapeFile, readTape } from "./tape/tape-file.ts";
 export type { WireDifference } from "./tape/wire/difference.ts";
 export type { WirePlayer } from "./tape/wire/wire-player.ts";
 export { createWirePlayer } from "./tape/wire/wire-player.ts";
+export type { FolderLook } from "./look-at-folder.ts";
+export { lookAtFolder } from "./look-at-folder.ts";
+export { readVersion } from "./package-version.ts";
 export { startWorker } from "./worker.ts";

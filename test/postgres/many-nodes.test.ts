@@ -1,6 +1,6 @@
 import pg from "pg";
 import { expect, it } from "vitest";
-import { type AgentEvent, noticeItem } from "#domain";
+import { type AgentEvent, isStartError, noticeItem } from "#domain";
 import { isStoreError, type Store } from "#sessions";
 import { closeRunLog } from "#testing";
 import { openStore } from "../../src/runtime/stores/postgres.ts";
@@ -205,7 +205,7 @@ describePostgres("several nodes on one Postgres", (postgres) => {
       (store) => store.close(),
       (reason: unknown) => reason,
     );
-    expect(isStoreError(error) && error.message).toMatch(says);
+    expect(isStartError(error) && error.message).toMatch(says);
     expect(String(error)).not.toContain("se-cret");
   });
 

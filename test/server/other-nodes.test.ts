@@ -7,6 +7,7 @@ function noteOf(name: string, streams: ReadonlyMap<string, number> = new Map()):
   const none = new Map<string, number>();
   return {
     name,
+    version: "1.2.3",
     worksOn: [`target-${name}`],
     counts: { requests: none, failures: none, streams, tenantStreams: none },
   };

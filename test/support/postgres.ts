@@ -3,6 +3,7 @@ import { accessSync, chownSync, constants, readdirSync, readFileSync } from "nod
 import { delimiter, join } from "node:path";
 import pg from "pg";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { freePort } from "./free-port.ts";
 import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
 /** Where Debian keeps the programs of each version, outside of the path. */
@@ -12,8 +13,12 @@ const DEBIAN = "/usr/lib/postgresql";
 export interface TestPostgres {
   /** The folder of its socket. */
   readonly folder: string;
+  /** Its folder of programs, such as pg_dump. */
+  readonly programs: string;
   /** The URL of a new, empty database. */
   createDatabase(): Promise<string>;
+  /** The same URL over TCP on the loopback address; only with `listens`. */
+  overTcp(url: string): string;
   /** Statements of the administrator, who sees everything. */
   admin(text: string, url?: string): Promise<readonly Record<string, unknown>[]>;
   start(): Promise<void>;
@@ -60,7 +65,11 @@ function isProgram(path: string): boolean {
 /**
  * Tests with a real Postgres. Where it is not installed, one skipped test says so; with CI=true, that is a failure.
  */
-export function describePostgres(name: string, body: (postgres: TestPostgres) => void): void {
+export function describePostgres(
+  name: string,
+  body: (postgres: TestPostgres) => void,
+  { listens = false }: { readonly listens?: boolean } = {},
+): void {
   const programs = findPostgres();
   describe(name, () => {
     if (programs === undefined) {
@@ -69,18 +78,22 @@ export function describePostgres(name: string, body: (postgres: TestPostgres) =>
       else it.skip(missing, () => undefined);
       return;
     }
-    const postgres = createPostgres(programs);
+    const postgres = createPostgres(programs, listens);
     beforeAll(() => postgres.begin());
     afterAll(() => postgres.end());
     body(postgres);
   });
 }
 
-function createPostgres(programs: string): TestPostgres & { begin(): Promise<void>; end(): Promise<void> } {
+function createPostgres(
+  programs: string,
+  listens: boolean,
+): TestPostgres & { begin(): Promise<void>; end(): Promise<void> } {
   let folder = "";
+  let port = 5432;
   let databases = 0;
   const urlOf = (user: string, database: string): string =>
-    `postgres://${user}@localhost/${database}?host=${encodeURIComponent(folder)}`;
+    `postgres://${user}@localhost/${database}?host=${encodeURIComponent(folder)}${listens ? `&port=${port}` : ""}`;
   const admin = async (text: string, url = urlOf("admin", "postgres")): Promise<readonly Record<string, unknown>[]> => {
     const client = new pg.Client(url.replace("//owner@", "//admin@"));
     await client.connect();
@@ -106,7 +119,8 @@ function createPostgres(programs: string): TestPostgres & { begin(): Promise<voi
   const start = (): Promise<void> => {
     const settings = [
       `-c unix_socket_directories=${folder}`,
-      "-c listen_addresses=",
+      `-c listen_addresses=${listens ? "127.0.0.1" : ""}`,
+      `-c port=${port}`,
       "-c max_connections=200",
       // What is proven here does not need a disk that survives a loss of power, and the machine is shared.
       "-c fsync=off",
@@ -128,7 +142,9 @@ function createPostgres(programs: string): TestPostgres & { begin(): Promise<voi
     get folder() {
       return folder;
     },
+    programs,
     admin,
+    overTcp: (url) => `${url.slice(0, url.indexOf("?")).replace("localhost", `127.0.0.1:${port}`)}`,
     start,
     stop,
     async createDatabase() {
@@ -139,6 +155,7 @@ function createPostgres(programs: string): TestPostgres & { begin(): Promise<voi
     },
     async begin() {
       folder = makeFolder("postgres");
+      if (listens) port = await freePort();
       if (OWNER !== undefined) chownSync(folder, OWNER.uid, OWNER.gid);
       const how = ["--auth=trust", "--encoding=UTF8", "--locale=C", "--no-sync", "--username=admin"];
       await call("initdb", ["-D", join(folder, "data"), ...how]);

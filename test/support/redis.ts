@@ -1,15 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { accessSync, constants } from "node:fs";
-import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { freePort } from "./free-port.ts";
 import { makeFolder, removeFolder } from "../temporary-folder.ts";
 
 /** A real Redis of one test file, on a port of its own, in a temporary folder. */
 export interface TestRedis {
   readonly url: string;
   readonly port: number;
-  start(): Promise<void>;
+  /** With more arguments, such as `--requirepass x`. */
+  start(...more: string[]): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -46,7 +47,7 @@ function createRedis(program: string): TestRedis & { begin(): Promise<void>; end
   let folder = "";
   let port = 0;
   let child: ChildProcess | undefined;
-  const start = (): Promise<void> =>
+  const start = (...more: string[]): Promise<void> =>
     new Promise((resolve, reject) => {
       const settings = [
         "--port",
@@ -61,7 +62,9 @@ function createRedis(program: string): TestRedis & { begin(): Promise<void>; end
         "yes",
       ];
       // What it acknowledged is in the file, also after a kill.
-      const started = spawn(program, [...settings, "--appendfsync", "always"], { stdio: ["ignore", "pipe", "ignore"] });
+      const started = spawn(program, [...settings, "--appendfsync", "always", ...more], {
+        stdio: ["ignore", "pipe", "ignore"],
+      });
       child = started;
       started.on("error", reject);
       started.on("exit", () => reject(new Error("redis-server ended at its start")));
@@ -98,15 +101,4 @@ function createRedis(program: string): TestRedis & { begin(): Promise<void>; end
       await removeFolder(folder);
     },
   };
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

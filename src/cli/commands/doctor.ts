@@ -1,15 +1,21 @@
-import type { Command } from "commander";
+import { resolve } from "node:path";
+import { type Command, Option } from "commander";
 import {
   type Agent,
   type BackendState,
+  type Finding,
   inspectAgents,
   inspectBackends,
   inspectConfig,
+  inspectFolder,
   inspectStopping,
   inspectStore,
+  inspectQueue,
+  inspectSharedStore,
   loadConfig,
+  readVersion,
 } from "#runtime";
-import { secretsOfData } from "#secrets";
+import { secretsOfAddress, secretsOfData } from "#secrets";
 import { adviceFor, describeThrown } from "#domain";
 import { plainText, wantsColor } from "#sinks";
 import { requireText } from "../flags/values.ts";
@@ -17,19 +23,14 @@ import { canErase, type CommandIo, EXIT, type Outcome } from "../io.ts";
 import { describeRefusedOwn, describeUnused } from "../read-config.ts";
 import { requireBackendName } from "../require-backend.ts";
 import { foldText } from "../say.ts";
-import { readVersion } from "../version.ts";
 
 interface DoctorFlags {
   readonly backend?: string;
   readonly claudeExecutable?: string;
+  readonly store?: string;
+  readonly queue?: string;
+  readonly data?: string;
   readonly json?: boolean;
-}
-
-/** One finding about this machine. */
-interface Finding {
-  readonly name: string;
-  readonly isReady: boolean;
-  readonly says: string;
 }
 
 const OLDEST_NODE = [20, 19] as const;
@@ -38,6 +39,7 @@ const EXAMPLES = `
 Examples:
   millrace doctor                      what is here, what is missing, what to do about it
   millrace doctor -b claude-code       exit code 3 when this backend cannot be used
+  millrace doctor --store postgres://… --queue pg-boss
   millrace doctor --json | jq .
 
 Keys are never shown, only whether they are set.`;
@@ -48,6 +50,11 @@ export function addDoctorCommand(program: Command, io: CommandIo, outcome: Outco
     .description("look at what is here, and what is missing")
     .option("-b, --backend <backend>", "the backend you want to use; exit code 3 when it is not ready", requireText)
     .option("--claude-executable <path>", "the Claude Code CLI to look at", requireText)
+    .addOption(
+      new Option("--store <url>", "the Postgres of a server; exit code 3 when it cannot be used").conflicts("data"),
+    )
+    .option("--queue <where>", "the queue of its nodes: pg-boss, or redis://…")
+    .option("--data <folder>", "the data folder of a server")
     .option("--json", "as JSON")
     .addHelpText("after", EXAMPLES)
     .action(async (flags: DoctorFlags) => {
@@ -64,20 +71,39 @@ async function doctor(flags: DoctorFlags, io: CommandIo): Promise<number> {
   const config = await lookAtConfig(io);
   const machine = [...(await inspectMachine()), config.finding];
   const agents = await inspectAgents(config.agents, io.world);
+  const shared = await inspectShared(flags, io);
   if (isShown) io.err.write("\u001b[K");
   const isReady =
     machine.every((finding) => finding.isReady || finding.name !== "node") &&
+    shared.every((finding) => finding.isReady) &&
     (asked === undefined || backends.find(({ name }) => name === asked)?.isReady === true) &&
     (flags.claudeExecutable === undefined || backends.find(({ name }) => name === "claude-code")?.isReady === true);
   if (flags.json === true) {
-    io.out.write(`${JSON.stringify({ millrace: readVersion(), isReady, machine, backends, agents }, undefined, 2)}\n`);
+    io.out.write(
+      `${JSON.stringify({ millrace: readVersion(), isReady, machine, shared, backends, agents }, undefined, 2)}\n`,
+    );
   } else {
     const color = wantsColor(io.out.isTerminal, io.world.env);
     const shown = backends.filter(({ name }) => asked === undefined || name === asked);
-    const text = foldText(render(machine, shown, asked === undefined ? agents : []), io.out);
-    io.out.write(color ? text.replaceAll(/^[✓✗]/gm, (mark) => COLOURED[mark] ?? mark) : text);
+    const text = foldText(render([...machine, ...shared], shown, asked === undefined ? agents : []), io.out);
+    io.out.write(color ? text.replaceAll(/^[✓✗!]/gm, (mark) => COLOURED[mark] ?? mark) : text);
   }
   return isReady ? EXIT.success : EXIT.setup;
+}
+
+/** What servers share, or keep for themselves; the variables are those of `millrace serve`. */
+async function inspectShared({ store, queue, data }: DoctorFlags, io: CommandIo): Promise<readonly Finding[]> {
+  const { env, clock } = io.world;
+  const storeUrl = store ?? (data === undefined ? env["MILLRACE_STORE"] || undefined : undefined);
+  const where = queue ?? (env["MILLRACE_QUEUE"] || undefined);
+  io.hide?.([storeUrl, where].flatMap((url) => secretsOfAddress(url ?? "")));
+  const version = readVersion();
+  const found = await Promise.all([
+    storeUrl === undefined ? [] : inspectSharedStore(storeUrl, { clock, version, hasQueue: where !== undefined }),
+    where === undefined ? [] : inspectQueue(where, storeUrl, clock),
+    data === undefined ? [] : inspectFolder(resolve(io.cwd, data)),
+  ]);
+  return found.flat();
 }
 
 async function inspectMachine(): Promise<readonly Finding[]> {
@@ -134,6 +160,7 @@ async function describeConfig(io: CommandIo): Promise<Finding> {
 const COLOURED: Readonly<Record<string, string>> = {
   "✓": "\u001b[32m✓\u001b[39m",
   "✗": "\u001b[31m✗\u001b[39m",
+  "!": "\u001b[33m!\u001b[39m",
 };
 
 function render(
@@ -143,7 +170,9 @@ function render(
 ): string {
   const mark = (isReady: boolean): string => (isReady ? "✓" : "✗");
   const lines = [`millrace ${readVersion()}`];
-  for (const { isReady, says } of machine) lines.push(`${mark(isReady)} ${plainText(says)}`);
+  for (const { isReady, isWarning, says } of machine) {
+    lines.push(`${isWarning === true ? "!" : mark(isReady)} ${plainText(says)}`);
+  }
   const list = (title: string, states: readonly BackendState[]): void => {
     lines.push("", title);
     for (const { name, isReady, found, missing, can } of states) {

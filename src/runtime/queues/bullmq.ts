@@ -4,10 +4,11 @@
  * @module
  */
 import { checkOptionNames, StartError } from "#domain";
-import { EngineQueue, requireReached, type RunQueue } from "#sessions";
+import { EngineQueue, type RunQueue } from "#sessions";
 import { systemClock, systemRandom } from "#transports";
 import { BullMqEngine, type BullQueue, type BullWorker } from "../../sessions/queues/bullmq/bullmq-engine.ts";
 import { importPackage } from "./optional-package.ts";
+import { connectRedis, REDIS_PACKAGES } from "./redis-client.ts";
 
 export type { JobsWanted, QueueCounts, QueuedJob, QueueErrorCode, RunQueue, TakenJob } from "#sessions";
 export { isQueueError, QueueError } from "#sessions";
@@ -21,6 +22,7 @@ export interface RedisQueueOptions {
 /** A node that is not heard of keeps its jobs for this long. */
 const LOCK_MS = 5000;
 const STALLED_MS = 2500;
+const REACH_MS = 4000;
 const TIMES = { extendMs: 1500, pollMs: 20, answerMs: 3000 };
 
 /** The engine gives up a job whose lock ended this often. A run that ends its process each time is given up by the server. */
@@ -31,7 +33,7 @@ const WAIT_SECONDS = 2;
 
 /**
  * Opens a queue in Redis 6.2 or later. Any number of nodes open the same one. Needs the packages `bullmq` and `ioredis`.
- * Rejects with a `StartError` if Redis cannot be reached.
+ * Rejects with a `StartError` that says what to do if Redis cannot be used.
  *
  * @example
  * const queue = await openQueue("redis://localhost:6379")
@@ -42,17 +44,8 @@ export async function openQueue(url: string, options: RedisQueueOptions = {}): P
   if (!URL.canParse(url) || !/^rediss?:$/.test(new URL(url).protocol)) {
     throw new StartError("invalid-option", "The address of the queue must begin with redis:// or rediss://.");
   }
-  const { Queue, Worker } = await importPackage("bullmq@6.7 ioredis@5", () => import("bullmq"));
-  const { Redis } = await importPackage("bullmq@6.7 ioredis@5", () => import("ioredis"));
-  const client = new Redis(url, { maxRetriesPerRequest: null, lazyConnect: true, connectTimeout: TIMES.answerMs });
-  // Failures are seen where an answer is missing; ioredis connects again by itself.
-  client.on("error", () => undefined);
-  try {
-    await requireReached(url, client.connect(), systemClock);
-  } catch (error) {
-    client.disconnect();
-    throw error;
-  }
+  const { Queue, Worker } = await importPackage(REDIS_PACKAGES, () => import("bullmq"));
+  const client = await connectRedis(url, systemClock, { connectMs: REACH_MS, maxRetriesPerRequest: null });
   const kinds = `${prefix}:kinds`;
   const common = { connection: client, prefix };
   const engine = new BullMqEngine(

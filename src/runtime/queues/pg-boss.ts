@@ -7,6 +7,8 @@ import { checkOptionNames, StartError } from "#domain";
 import { EngineQueue, requireReached, type RunQueue } from "#sessions";
 import { systemClock } from "#transports";
 import { type Boss, BossEngine } from "../../sessions/queues/pg-boss/boss-engine.ts";
+import { findNewerQueue } from "../../sessions/queues/pg-boss/inspect-boss.ts";
+import { describePostgresFailure } from "../../sessions/stores/postgres/failures.ts";
 import { importPackage } from "./optional-package.ts";
 
 export type { JobsWanted, QueueCounts, QueuedJob, QueueErrorCode, RunQueue, TakenJob } from "#sessions";
@@ -18,6 +20,7 @@ export interface PostgresQueueOptions {
   readonly schema?: string;
 }
 
+const REACH_MS = 4000;
 const TIMES = { extendMs: 2500, pollMs: 250, answerMs: 3000 };
 
 /** How often pg-boss looks for jobs whose node is not heard of. Its default takes a minute. */
@@ -56,11 +59,20 @@ export async function openQueue(url: string, options: PostgresQueueOptions = {})
   });
   // Failures are seen where an answer is missing; pg-boss tries again by itself.
   boss.on("error", () => undefined);
+  const describe = (error: unknown): string => `The queue cannot be used: ${describePostgresFailure(error, url)}`;
   try {
-    await requireReached(url, boss.start(), systemClock);
+    const started = boss.start().then(() => requireTables(boss as unknown as Boss, schema));
+    await requireReached(started, { clock: systemClock, ms: REACH_MS, describe });
   } catch (error) {
     boss.stop({ graceful: false, close: true }).catch(() => undefined);
     throw error;
   }
   return new EngineQueue(new BossEngine(boss as unknown as Boss, schema), { clock: systemClock, ...TIMES });
+}
+
+/** pg-boss itself works on the tables of a newer version, whose meaning it does not know. */
+async function requireTables(boss: Boss, schema: string): Promise<void> {
+  const { rows } = await boss.getDb().executeSql(`SELECT version FROM ${schema}.version`);
+  const newer = findNewerQueue(Number((rows[0] as { version?: unknown } | undefined)?.version ?? 0));
+  if (newer !== undefined) throw new StartError("invalid-option", newer);
 }

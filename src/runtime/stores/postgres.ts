@@ -3,10 +3,10 @@
  *
  * @module
  */
-import { checkOptionNames } from "#domain";
+import { checkOptionNames, StartError } from "#domain";
 import type { Store } from "#sessions";
-import { StoreError } from "#sessions";
 import { systemClock } from "#transports";
+import { opened } from "./opened.ts";
 import { openPostgresStore } from "../../sessions/stores/postgres/postgres-store.ts";
 
 export type { Store, StoreErrorCode } from "#sessions";
@@ -34,7 +34,7 @@ const DAY_MS = 86_400_000;
 
 /**
  * Opens the store in a Postgres database (13 or later), and creates or migrates its tables. Several processes may open it at
- * the same time. Requires the package `pg`.
+ * the same time. Requires the package `pg`. Rejects with a `StartError` that says what to do if the database cannot be used.
  *
  * @example
  * const store = await openStore("postgres://millrace@db.example/millrace", { retentionDays: 90 })
@@ -43,7 +43,10 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
   checkOptionNames(options, NAMES satisfies readonly (keyof PostgresOptions)[], "openStore");
   const { schema = "millrace", connections = 10, statementMs = 30_000, connectMs = 4000, retentionDays } = options;
   if (!/^[a-z_][a-z0-9_]{0,40}$/.test(schema)) {
-    throw new StoreError("store-failed", "schema must be 1 to 41 lower-case letters, digits and _, not a digit first.");
+    throw new StartError(
+      "invalid-option",
+      "schema must be 1 to 41 lower-case letters, digits and _, not a digit first.",
+    );
   }
   for (const [name, value, least] of [
     ["connections", connections, 2],
@@ -52,8 +55,10 @@ export async function openStore(url: string, options: PostgresOptions = {}): Pro
     ["retentionDays", retentionDays ?? 1, 0],
   ] as const) {
     if (!Number.isFinite(value) || value < least)
-      throw new StoreError("store-failed", `${name} must be a number of at least ${least}, not ${String(value)}.`);
+      throw new StartError("invalid-option", `${name} must be a number of at least ${least}, not ${String(value)}.`);
   }
   const retentionMs = retentionDays === undefined ? undefined : retentionDays * DAY_MS;
-  return await openPostgresStore({ url, schema, connections, statementMs, connectMs, retentionMs, clock: systemClock });
+  return await opened(
+    openPostgresStore({ url, schema, connections, statementMs, connectMs, retentionMs, clock: systemClock }),
+  );
 }

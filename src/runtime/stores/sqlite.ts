@@ -7,6 +7,7 @@ import { resolve } from "node:path";
 import { checkInput, expects } from "#domain";
 import type { Store } from "#sessions";
 import { createSystemFiles, startWorker, systemClock } from "#transports";
+import { opened } from "./opened.ts";
 import { openSqliteStore } from "../../sessions/stores/sqlite/sqlite-store.ts";
 
 export type { Store, StoreErrorCode } from "#sessions";
@@ -17,7 +18,8 @@ export { isStoreError, StoreError } from "#sessions";
  *
  * A relative path is relative to the working folder of the process. A write is acknowledged after it has been synced to
  * disk. Only one program at a time may have the store open.
- * Requires Node 22.13 or later, or the package `libsql`.
+ * Requires Node 22.13 or later, or the package `libsql`. Rejects with a `StartError` that says what to do if the folder
+ * cannot be used.
  *
  * @example
  * const store = await openStore("/var/lib/millrace")
@@ -28,16 +30,18 @@ export async function openStore(folder: string): Promise<Store> {
     folder,
     "folder",
   );
-  return await openSqliteStore({
-    folder: resolve(folder),
-    clock: systemClock,
-    files: createSystemFiles(),
-    startWorker,
-    onWorkerLost: () => {
-      process.emitWarning(
-        `A worker of the database in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
-        "MillraceWarning",
-      );
-    },
-  });
+  return await opened(
+    openSqliteStore({
+      folder: resolve(folder),
+      clock: systemClock,
+      files: createSystemFiles(),
+      startWorker,
+      onWorkerLost: () => {
+        process.emitWarning(
+          `A worker of the database in ${folder} has died. Nothing is lost, but requests now wait for the disk; start the program anew.`,
+          "MillraceWarning",
+        );
+      },
+    }),
+  );
 }

@@ -1,22 +1,24 @@
-import { type Clock, describeThrown, StartError } from "#domain";
+import { type Clock, isStartError, StartError } from "#domain";
 import { inTime } from "#streams";
 
-/** How long the engine of a queue has for its first answer. */
-const REACH_MS = 4000;
+export interface RequireReachedOptions {
+  readonly clock: Pick<Clock, "after">;
+  /** How long the engine has for its first answer. */
+  readonly ms: number;
+  /** What is wrong, with the remedy and without the password. */
+  readonly describe: (error: unknown) => string;
+}
 
-/** Rejects with a `StartError` that does not contain the password of the address. */
+/** Rejects with a `StartError` if the engine of a queue does not answer. */
 export async function requireReached(
-  address: string,
   reached: Promise<unknown>,
-  clock: Pick<Clock, "after">,
+  { clock, ms, describe }: RequireReachedOptions,
 ): Promise<void> {
-  const { host } = new URL(address);
-  const late = (): Error => new Error(`no answer within ${REACH_MS} ms`);
+  const late = (): Error => new Error(`no answer within ${ms} ms`);
   try {
-    await inTime(reached, { clock, ms: REACH_MS, late });
+    await inTime(reached, { clock, ms, late });
   } catch (error) {
-    throw new StartError("invalid-option", `The queue at ${host} cannot be used: ${describeThrown(error)}`, {
-      cause: error,
-    });
+    if (isStartError(error)) throw error;
+    throw new StartError("invalid-option", describe(error), { cause: error });
   }
 }

@@ -156,7 +156,7 @@ export class BossEngine implements QueueEngine {
   }
 }
 
-const PREFIX = "millrace.";
+export const PREFIX = "millrace.";
 
 /** The last time that a date can be. */
 const LAST_MS = 8.64e15;

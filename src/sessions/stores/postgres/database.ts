@@ -1,7 +1,7 @@
 import type { Pool, PoolClient, PoolConfig, QueryResultRow } from "pg";
 import type { Clock } from "#domain";
 import { StoreError } from "../store-error.ts";
-import { isConflict, isLost, type Place, storeFailure } from "./failures.ts";
+import { isConflict, isLost, type Place, readPlace, storeFailure } from "./failures.ts";
 import type { PostgresDriver } from "./load-driver.ts";
 
 /** How long calls wait for a database that cannot be reached. */
@@ -180,26 +180,4 @@ export class Database {
 function requireTenant(tenant: string): string {
   if (tenant === ALL_TENANTS || /^[\w-]{1,64}$/.test(tenant)) return tenant;
   throw new StoreError("store-failed", `The tenant ${JSON.stringify(tenant)} cannot be used.`);
-}
-
-/** @throws StoreError `store-failed` if it is no URL of Postgres. */
-function readPlace(url: string): Place {
-  let parsed: URL | undefined;
-  try {
-    parsed = new URL(url);
-  } catch {
-    // Said below, without the URL: it may have a password.
-  }
-  if (parsed === undefined || !/^postgres(ql)?:$/.test(parsed.protocol)) {
-    throw new StoreError(
-      "store-failed",
-      "The store needs a URL like postgres://user:password@host:5432/database; the one given is not of that form.",
-    );
-  }
-  const { hostname, port, pathname, username, searchParams } = parsed;
-  return {
-    host: searchParams.get("host") ?? `${hostname || "localhost"}:${port || "5432"}`,
-    database: decodeURIComponent(pathname.slice(1)) || "(the default)",
-    user: decodeURIComponent(username) || "(the default)",
-  };
 }

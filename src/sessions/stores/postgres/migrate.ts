@@ -1,9 +1,7 @@
 import { StoreError } from "../store-error.ts";
 import type { Database } from "./database.ts";
+import { findObstacle, readRights } from "./rights.ts";
 import { OLDEST_PROGRAM, STEPS } from "./schema.ts";
-
-/** Row-level security for partitions, `GENERATED … AS IDENTITY` and partitioned primary keys, all without known faults. */
-const OLDEST_SERVER = 130_000;
 
 /**
  * Brings the tables to the newest version, all or nothing. Several nodes may start at once: the others wait for the one that
@@ -15,22 +13,14 @@ export async function migrate(
   oldest: number = OLDEST_PROGRAM,
 ): Promise<void> {
   await database.transact(async (client) => {
-    const { rows: found } = await client.query<{ version: string; has_table: boolean }>(
-      `SELECT current_setting('server_version_num') AS version, to_regclass($1) IS NOT NULL AS has_table`,
-      [`${database.schema}.version`],
-    );
-    const [server] = found;
-    if (Number(server?.version) < OLDEST_SERVER) {
-      throw new StoreError(
-        "store-failed",
-        `Postgres at ${database.place.host} has version ${Number(server?.version) / 10_000}; the store needs 13 or later.`,
-      );
-    }
+    const rights = await readRights(client, database.schemaName);
+    const obstacle = findObstacle(rights, database.schemaName, database.place);
+    if (obstacle !== undefined) throw new StoreError("store-failed", obstacle);
     const readVersion = async (): Promise<number> => {
       const { rows } = await client.query<VersionRow>(database.sql("SELECT * FROM @.version"));
       return requireKnown(rows[0], steps);
     };
-    if (server?.has_table === true && (await readVersion()) >= steps.length) return;
+    if (rights.has_version && (await readVersion()) >= steps.length) return;
 
     await client.query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))", [`millrace ${database.schema}`]);
     // IF NOT EXISTS needs the right to create schemas even if there is one. And to_regnamespace would answer from a cache that
@@ -46,7 +36,7 @@ export async function migrate(
   });
 }
 
-interface VersionRow {
+export interface VersionRow {
   readonly number: number;
   /** Absent in the first version. */
   readonly oldest?: number | null;
@@ -54,9 +44,14 @@ interface VersionRow {
 
 function requireKnown(row: VersionRow | undefined, steps: readonly string[]): number {
   const version = row?.number ?? 0;
-  if (version <= steps.length || (row?.oldest ?? version) <= steps.length) return version;
-  throw new StoreError(
-    "store-failed",
-    `The database has version ${version}; this program knows versions up to ${steps.length}. Use the program that wrote it, or a newer one.`,
-  );
+  const fault = findNewer(row, steps.length);
+  if (fault !== undefined) throw new StoreError("store-failed", fault);
+  return version;
+}
+
+/** Why this program may not work on tables of this version; `undefined` if it may. */
+export function findNewer(row: VersionRow | undefined, known: number): string | undefined {
+  const version = row?.number ?? 0;
+  if (version <= known || (row?.oldest ?? version) <= known) return undefined;
+  return `The database has version ${version}; this program knows versions up to ${known}. Use the program that wrote it, or a newer one.`;
 }

@@ -6,7 +6,7 @@ import type { SqlDatabase, SqlRow } from "./sql-driver.ts";
  *
  * Text written by people is stored as JSON, because SQLite drivers cut a bare text at its first NUL.
  */
-const STEPS: readonly string[] = [
+export const STEPS: readonly string[] = [
   `
   CREATE TABLE threads (
     id TEXT PRIMARY KEY,
