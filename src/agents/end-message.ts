@@ -39,7 +39,7 @@ const SENTENCES: Readonly<Record<string, Describe>> = {
         ? "The answer was cut: the model reached its limit of output tokens. Set maxTokens higher, or ask for a shorter answer."
         : `The answer was cut: the model reached maxTokens (${maxTokens}). Raise it, or ask for a shorter answer.`,
   error_max_structured_output_retries: ({ detail }) =>
-    `The answer does not fit the output schema, even after repairs${detail === undefined ? "" : `: ${asClause(detail)}`}. Describe the fields in the schema, simplify it, or allow more repairs (output: { schema, repairs }).`,
+    `The answer does not fit the output schema${detail === undefined ? "" : `: ${asClause(detail)}`}. Describe the fields in the schema, simplify it, or allow more repairs (output: { schema, repairs }).`,
   hook_stopped: ({ detail }) =>
     `A hook ended the run${detail === undefined || detail === "" ? "" : `: ${asClause(detail)}`}.`,
 };

@@ -44,6 +44,7 @@ export function judgeOptions(judged: JudgedLeg): readonly IgnoredOption[] {
       options: given,
       backend,
       hasTools: leg.tools.length > 0 || (leg.handoffs?.length ?? 0) > 0,
+      hasReadOnlyTools: leg.tools.some((tool) => tool.readOnly === true),
       foreignFallbacks,
       providers: new Set([backend, ...leg.fallback].map(({ name }) => name)),
       named,

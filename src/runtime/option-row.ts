@@ -19,6 +19,8 @@ export interface SupportCase {
   readonly options: RunOptions;
   readonly backend: Backend;
   readonly hasTools: boolean;
+  /** Whether one of them is `readOnly`. */
+  readonly hasReadOnlyTools: boolean;
   /** The models in `fallback` that cannot be passed to Claude Code. */
   readonly foreignFallbacks: readonly string[];
   /** The names of the backend and its fallbacks. */

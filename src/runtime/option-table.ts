@@ -177,7 +177,15 @@ export const OPTION_SUPPORT: Omit<Rows<RunOptions>, "limits" | "session"> &
     ),
   },
   // Our own tools run in this process, whichever backend calls them.
-  toolConcurrency: { ...WORKS, command: NOT_REACHED },
+  toolConcurrency: {
+    ...WORKS,
+    "claude-code": onlyIf("for `readOnly` tools; the CLI makes other calls one after the other", (given) =>
+      given.options.toolConcurrency === 1 || given.hasReadOnlyTools
+        ? undefined
+        : "the CLI makes calls of your tools one after the other, unless a tool says readOnly: true",
+    ),
+    command: NOT_REACHED,
+  },
   parallelToolCalls: {
     models: onlyIf("where the host has a field for it", (given) =>
       given.options.parallelToolCalls === false

@@ -18,7 +18,8 @@ export function checkOrigin(
   path: string,
   rules: OriginRules,
 ): void {
-  const host = headers.get("host") ?? "";
+  // A request that was made in this process has no Host header; then its URL names the host.
+  const host = headers.get("host") ?? hostOf(url);
   // A request target may contain its own host, which overrides the header (RFC 9112, 3.2.2).
   if (!isOwnHost(host, rules) || !isOwnHost(hostOf(url), rules)) {
     throw new ApiError(

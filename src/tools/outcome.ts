@@ -24,7 +24,7 @@ export const MAX_RESULT_CHARACTERS = 256 * 1024;
  * the limit is truncated, with a mark. No more of it is read than is kept, however many members it has.
  */
 export function toOutcome(value: unknown, maxCharacters = MAX_RESULT_CHARACTERS): Outcome {
-  if (value === undefined || value === null) return { kind: "returned", output: "" };
+  if (value === undefined) return { kind: "returned", output: "" };
   if (value instanceof ParkedCall) return { kind: "parked", until: value.until, output: value.output };
   if (typeof value === "string") return { kind: "returned", output: cut(value, maxCharacters) };
   if (value instanceof Error) {

@@ -104,13 +104,19 @@ function describeFaults(faults: readonly SchemaFault[]): string {
   const named = leaves.length > 0 ? leaves : faults;
   return named
     .slice(0, 5)
-    .map((fault) => `${fault.instanceLocation.replace(/^#\/?/, "") || "input"}: ${fault.error}`)
+    .map((fault) => `${fault.instanceLocation.replace(/^#\/?/, "") || "input"}: ${asClause(fault.error)}`)
     .join("; ");
 }
 
 function describeIssue(issue: StandardIssue): string {
   const path = issue.path?.map((part) => String(typeof part === "object" ? part.key : part)).join(".");
-  return path === undefined || path === "" ? issue.message : `${path}: ${issue.message}`;
+  const message = asClause(issue.message);
+  return path === undefined || path === "" ? message : `${path}: ${message}`;
+}
+
+/** Without the full stop at its end: the sentence around it has its own. */
+function asClause(message: string): string {
+  return message.trimEnd().replace(/\.$/u, "");
 }
 
 /**

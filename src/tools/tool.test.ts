@@ -147,6 +147,12 @@ describe("running a tool", () => {
         {},
       ),
     ).toEqual({ kind: "returned", output: "" });
+    expect(
+      await outcomeOf(
+        tool("t", "d", {}, () => null),
+        {},
+      ),
+    ).toEqual({ kind: "returned", output: null });
   });
 
   it("S2-34: invalid arguments are sent back to the model with the reason", async () => {
@@ -156,6 +162,7 @@ describe("running a tool", () => {
       output: expect.stringMatching(/"add".*a: .*number/),
     });
     expect(await outcomeOf(add, "no object")).toMatchObject({ why: "invalid-input" });
+    expect(await outcomeOf(add, { a: 1, b: "x" })).toMatchObject({ output: expect.not.stringContaining("..") });
   });
 
   it("S2-10 S2-34: what a tool throws becomes a result; the message of a ToolFailure is sent to the model unchanged", async () => {

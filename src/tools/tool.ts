@@ -83,6 +83,8 @@ export interface Tool {
   readonly sequential?: boolean | undefined;
   /** A call whose process ended while it ran is run again. Default `false`: it may have had its effect. */
   readonly idempotent?: boolean | undefined;
+  /** It changes nothing, so an agent with its own loop may make several calls at the same time. Default `false`. */
+  readonly readOnly?: boolean | undefined;
   /** Checks the arguments that a model wrote. Never rejects. */
   parse(input: unknown, nextTurn?: NextTurn): Promise<Parsed>;
   run(input: never, context: ToolContext<never>): unknown;
@@ -103,6 +105,11 @@ export interface ToolOptions {
    * again; a call of another tool is answered as incomplete. Default `false`.
    */
   readonly idempotent?: boolean;
+  /**
+   * `true`: the tool changes nothing. Claude Code runs calls of such tools at the same time, and calls of other tools
+   * one after the other. Whether a call is allowed does not depend on it. Default `false`.
+   */
+  readonly readOnly?: boolean;
 }
 
 /** The value that a schema describes, for the tool's function. */
@@ -127,7 +134,12 @@ export interface ToolDefinition<Schema extends SchemaInput> extends ToolOptions 
   readonly run: (input: InputOf<Schema>, context: ToolContext) => unknown;
 }
 
-const OPTION_NAMES = ["timeoutMs", "sequential", "idempotent"] as const satisfies readonly (keyof ToolOptions)[];
+const OPTION_NAMES = [
+  "timeoutMs",
+  "sequential",
+  "idempotent",
+  "readOnly",
+] as const satisfies readonly (keyof ToolOptions)[];
 const FIELD_NAMES = ["name", "description", "input", "run", ...OPTION_NAMES] as const;
 
 const aName = expects(
@@ -178,6 +190,7 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     timeoutMs,
     sequential = false,
     idempotent = false,
+    readOnly = false,
   } = given as ToolDefinition<SchemaInput> & {
     run: Tool["run"];
   };
@@ -189,6 +202,7 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
   checkOptionNames(given, FIELD_NAMES, `the tool "${name as string}"`);
   checkInput(aFlag, sequential, `${field}sequential`);
   checkInput(aFlag, idempotent, `${field}idempotent`);
+  checkInput(aFlag, readOnly, `${field}readOnly`);
   const schema = readSchema(input as SchemaInput, `tool "${name}": input`);
   const { type } = schema.jsonSchema;
   if (type !== undefined && type !== "object") {
@@ -198,5 +212,5 @@ function checkTool(given: Partial<Omit<ToolDefinition<SchemaInput>, "run">> & { 
     );
   }
   const { jsonSchema: inputSchema, parse } = schema;
-  return { name, description, inputSchema, timeoutMs, sequential, idempotent, parse, run };
+  return { name, description, inputSchema, timeoutMs, sequential, idempotent, readOnly, parse, run };
 }

@@ -30,6 +30,8 @@ import { SAMPLES } from "./option-samples.ts";
 
 const add = tool("add", "Add two numbers", { a: "number", b: "number" }, ({ a, b }) => a + b);
 
+const reads = tool("read", "Read it", {}, () => "", { readOnly: true });
+
 const OPTIONS = Object.keys(PROOFS) as SupportedOption[];
 const PROVIDERS = ["anthropic", "openai", "openrouter", "deepseek", "vllm", "modal", "google"] as const;
 
@@ -188,6 +190,9 @@ describe("F-C2: what depends on other options", () => {
     ["two models", "claude-code/sonnet", { claudeCode: { model: "opus" } }, ["claudeCode.model"]],
     ["the same model twice", "claude-code/sonnet", { claudeCode: { model: "sonnet" } }, []],
     ["two limits", named, { limits: { turns: 2 }, claudeCode: { maxTurns: 3 } }, ["claudeCode.maxTurns"]],
+    ["a limit for calls that come one by one", named, { tools: [add], toolConcurrency: 4 }, ["toolConcurrency"]],
+    ["a limit of one", named, { tools: [add], toolConcurrency: 1 }, []],
+    ["a limit for calls of a readOnly tool", named, { tools: [reads], toolConcurrency: 4 }, []],
     ["two folders", named, { cwd: "/a", claudeCode: { cwd: "/b" } }, ["claudeCode.cwd"]],
     ["two schemas", named, { output: { a: "number" }, claudeCode: { jsonSchema: {} } }, ["claudeCode.jsonSchema"]],
     [

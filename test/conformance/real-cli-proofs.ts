@@ -453,10 +453,8 @@ const SEEN_IN_OPTIONS = "test/conformance/options.test.ts: F-C2: on the real Cla
 export const RUN_ROWS: { readonly [Option in Exclude<SupportedOption, NotOnCli>]: RealProof | ShownElsewhere } = {
   instructions: { in: "told", shows: inSystem("Be brief.") },
   tools: { in: "told", mode: "control", shows: ran("allowed") },
-  // The real CLI makes calls of our tools one after the other, so that nothing can be seen with it.
   toolConcurrency: {
-    shownIn:
-      "test/conformance/agent-options.test.ts: toolConcurrency has an effect that a run without it does not have",
+    shownIn: "test/conformance/tool-calls.test.ts: those of readOnly tools run as many as toolConcurrency says",
   },
   output: { in: "output", shows: ({ offered }) => offered.includes("StructuredOutput") },
   "output.schema": { in: "otherSchema", against: "output", shows: ({ asked }) => asked.includes('"total"') },

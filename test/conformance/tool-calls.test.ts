@@ -170,12 +170,42 @@ describe.each(CONTROL_TARGETS)("F-D3: the calls that $name makes of our tools", 
           running -= 1;
           return n;
         },
-        { sequential: true },
+        // Of other tools the CLI runs one call at a time anyway.
+        { sequential: true, readOnly: true },
       );
       const { result } = await stage.play(target, "go", { tools: [wait] });
       expect(result.status).toBe("success");
       expect(result.toolCalls.map(({ output }) => output)).toEqual([0, 1, 2, 3]);
       expect(most).toBe(1);
+    } finally {
+      await stage.close();
+    }
+  });
+
+  it.each([
+    ["eight at a time", {}, 8],
+    ["as many as toolConcurrency says", { toolConcurrency: 3 }, 3],
+  ] as const)("F-C2: those of readOnly tools run %s", async (_, options, limit) => {
+    const stage = await openStage(batchOf(target, numbers(10)));
+    try {
+      let running = 0;
+      let most = 0;
+      const together = createDeferred<void>();
+      const read = async ({ n }: { readonly n: number }) => {
+        running += 1;
+        most = Math.max(most, running);
+        // The first calls wait for each other: run one after the other, they would never end.
+        if (running === limit) together.resolve();
+        await together.promise;
+        await new Promise((resolve) => setImmediate(resolve));
+        running -= 1;
+        return n;
+      };
+      const wait = tool("wait", "Waits", { n: "number" }, read, { readOnly: true });
+      const { result } = await stage.play(target, "go", { tools: [wait], ...options, limits: { toolMs: 20_000 } });
+      expect(result).toMatchObject({ status: "success", warnings: [] });
+      expect(result.toolCalls.map(({ output }) => output)).toEqual([...numbers(10).keys()]);
+      expect(most).toBe(limit);
     } finally {
       await stage.close();
     }

@@ -138,6 +138,17 @@ describe.each(ROUTES.map(({ path, methods }) => ({ path, methods: Object.keys(me
 );
 
 describe("SEC7: addresses and origins", () => {
+  it("a request that was made in this process names its host in the URL", async () => {
+    const { server } = plain({ hosts: ["chat.example"] });
+    const status = async (url: string): Promise<number> => (await server.fetch(new Request(url))).status;
+    for (const host of ["localhost", "127.0.0.1:4000", "chat.example"]) {
+      expect([host, await status(`http://${host}/api/threads`)]).toEqual([host, 200]);
+    }
+    for (const host of ["evil.example", "localhost.evil.example", "10.0.0.5"]) {
+      expect([host, await status(`http://${host}/api/threads`)]).toEqual([host, 403]);
+    }
+  });
+
   it("F-A7: a request target that names a foreign host is refused, whatever the Host header says", async () => {
     const { server } = plain({ hosts: ["chat.example"] });
     const status = async (url: string): Promise<number> =>

@@ -43,6 +43,22 @@ describe("a tool server", () => {
     });
   });
 
+  it("F-D3: says which tools are read-only, so that the peer may make their calls at the same time", async () => {
+    const named = (name: string, readOnly = false) => tool(name, "d", {}, () => 1, { readOnly });
+    const tools = [named("write"), named("read", true)];
+    const server = createToolServer({
+      name: "s",
+      version: "1",
+      tools,
+      call: async () => ({ output: 1, isError: false }),
+    });
+    const listed = await server.receive(request("tools/list"));
+    expect(listed).toMatchObject({
+      result: { tools: [{ name: "write" }, { name: "read", annotations: { readOnlyHint: true } }] },
+    });
+    expect(JSON.stringify(listed).match(/annotations/g)).toHaveLength(1);
+  });
+
   it("AT-35: calls a tool with its arguments and the accompanying text", async () => {
     const calls: ServerCall[] = [];
     const server = serve(async (call) => {

@@ -41,6 +41,7 @@ export interface ToolServerOptions {
     readonly name: string;
     readonly description: string;
     readonly inputSchema: JsonSchema;
+    readonly readOnly?: boolean | undefined;
   }[];
   /** Runs one of the tools. An exception becomes a failed answer. */
   readonly call: (call: ServerCall) => Promise<ServerOutcome>;
@@ -145,9 +146,10 @@ function initialize(id: RpcId, params: RpcParams, { name, version }: ToolServerO
   return rpcResult(id, { protocolVersion, capabilities: { tools: {} }, serverInfo: { name, version } });
 }
 
-function describeTool({ name, description, inputSchema }: ToolServerOptions["tools"][number]): unknown {
+function describeTool({ name, description, inputSchema, readOnly }: ToolServerOptions["tools"][number]): unknown {
   // Claude Code hides the tools of MCP servers until the model searches for them, unless they declare this.
-  return { name, description, inputSchema, _meta: { "anthropic/alwaysLoad": true } };
+  const described = { name, description, inputSchema, _meta: { "anthropic/alwaysLoad": true } };
+  return readOnly === true ? { ...described, annotations: { readOnlyHint: true } } : described;
 }
 
 function unknownTool(name: string, known: readonly string[]): McpCallResult {
