@@ -40,6 +40,7 @@ export const FULL = [
   "test/nodes/",
   "test/server/proxies.test.ts",
   "test/queues/",
+  "test/postgres/operating.test.ts",
   "test/cluster/",
   // They run a type check, a lint run, a build or an analysis of the import graph.
   "scripts/set-up.test.ts",

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { accessSync, constants } from "node:fs";
+import { accessSync, constants, rmSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import { freePort } from "./free-port.ts";
@@ -11,6 +11,8 @@ export interface TestRedis {
   readonly port: number;
   /** With more arguments, such as `--requirepass x`. */
   start(...more: string[]): Promise<void>;
+  /** Without what it had stored. */
+  startEmpty(): Promise<void>;
   stop(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -90,6 +92,10 @@ function createRedis(program: string): TestRedis & { begin(): Promise<void>; end
       return port;
     },
     start,
+    startEmpty() {
+      rmSync(join(folder, "appendonlydir"), { recursive: true, force: true });
+      return start();
+    },
     stop,
     async begin() {
       folder = makeFolder("redis");
