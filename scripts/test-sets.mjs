@@ -75,6 +75,7 @@ export const FULL = [
   "test/e2e/commands.test.ts",
   "test/e2e/compare.test.ts",
   "test/e2e/examples.test.ts",
+  "test/e2e/upgrade.test.ts",
   "test/e2e/kept-chat.test.ts",
   "test/daemons/",
   "test/transports/watchdog.test.ts",

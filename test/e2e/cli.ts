@@ -19,6 +19,8 @@ export interface CliOptions {
   readonly holdInput?: boolean;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Another build of the program than that of this folder. */
+  readonly program?: string;
 }
 
 /** A running `millrace`. */
@@ -33,7 +35,7 @@ export interface Cli {
 
 /** Starts the real executable in a process of its own, without any key in its environment. */
 export function startCli(args: readonly string[], options: CliOptions = {}): Cli {
-  const child = spawn(process.execPath, [join(ROOT, "bin", "millrace.js"), ...args], {
+  const child = spawn(process.execPath, [options.program ?? join(ROOT, "bin", "millrace.js"), ...args], {
     cwd: options.cwd ?? ROOT,
     env: { PATH: process.env["PATH"] ?? "", ...options.env },
   });

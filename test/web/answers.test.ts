@@ -4,6 +4,7 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { createInProcessQueue } from "../../src/runtime/queues/in-process.ts";
 import { answers, ask, describeInBrowser, launch, openPage, openSite, settled, shoot, type Site } from "./support.ts";
 
 describeInBrowser("F-F page: what stays on the page", () => {
@@ -25,6 +26,25 @@ describeInBrowser("F-F page: what stays on the page", () => {
     ({ page } = await openPage(context, site.url));
   });
   afterEach(() => context.close());
+
+  it("F-F page: names the node that works on a run while it works, if several share the work", async () => {
+    const shared = await openSite({ queue: createInProcessQueue(), node: "back-1" });
+    try {
+      const other = await openPage(context, shared.url);
+      await ask(other.page, "slow one");
+      await other.page.getByText("on back-1").waitFor();
+      await shoot(other.page, "node-at-work");
+      shared.scenario.release();
+      await settled(other.page);
+      expect(await other.page.getByText("on back-1").count()).toBe(0);
+    } finally {
+      await shared.close();
+    }
+    // Without others there is nothing to tell.
+    await ask(page, "plain one");
+    await settled(page);
+    expect(await page.locator(".node").count()).toBe(0);
+  });
 
   it("every answer keeps its model, tokens, time, copy button and error, after the next message and a reload", async () => {
     await ask(page, "plain one");

@@ -9,17 +9,20 @@ import { When } from "./when.tsx";
 export function RunFooter({
   run,
   isRunning,
+  node,
   waiting,
   isEarlier = false,
 }: {
   readonly run: RunView;
   readonly isRunning: boolean;
+  /** The node that works on an active run, if several share the work. */
+  readonly node?: string | undefined;
   /** What an active run waits for; `undefined` while it works. */
   readonly waiting?: string | undefined;
   /** It is not the latest run. */
   readonly isEarlier?: boolean;
 }): ComponentChildren {
-  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} waiting={waiting} />;
+  if (isRunning) return <Working startedAt={run.startedAt} model={run.model} node={node} waiting={waiting} />;
   if (run.seq === -1) return null;
   const facts = [...(run.model === undefined ? [] : [run.model]), ...factsOf(run)];
   const answer = (): string =>
@@ -44,10 +47,12 @@ export function RunFooter({
 function Working({
   startedAt,
   model,
+  node,
   waiting,
 }: {
   readonly startedAt: number | undefined;
   readonly model: string | undefined;
+  readonly node: string | undefined;
   readonly waiting: string | undefined;
 }): VNode {
   const [now, setNow] = useState(Date.now());
@@ -63,6 +68,7 @@ function Working({
         <span class={waiting === undefined ? "shimmer" : undefined}>{waiting ?? "Working"}</span>
         {seconds > 0 && <span>{formatDuration(seconds * 1000)}</span>}
         {model !== undefined && <span>{model}</span>}
+        {node !== undefined && waiting === undefined && <span class="node">on {node}</span>}
       </span>
     </footer>
   );

@@ -62,7 +62,7 @@ export function Transcript({ state }: { readonly state: ConversationState }): VN
           )}
         </div>
         <div class="column">
-          <RunFooter run={state.run} isRunning={running} waiting={waitOf(state)} />
+          <RunFooter run={state.run} isRunning={running} node={state.node} waiting={waitOf(state)} />
         </div>
       </div>
       {isAway && (

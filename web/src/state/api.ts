@@ -56,6 +56,8 @@ export const api = {
   conversation: (id: string) => ask<StoredConversation>("GET", `/api/threads/${id}`),
   rename: (id: string, title: string) => ask<Thread>("PATCH", `/api/threads/${id}`, { title }),
   remove: (id: string) => ask<undefined>("DELETE", `/api/threads/${id}`),
+  /** `node`: the server that works on the run, if several share the work. */
+  run: (runId: string) => ask<{ readonly node?: string }>("GET", `/api/runs/${runId}`),
   abort: (runId: string) => ask<{ accepted: boolean }>("POST", `/api/runs/${runId}/abort`, {}),
   answer: (runId: string, callId: string, decision: { allow: boolean; reason?: string }) =>
     ask<{ accepted: boolean }>("POST", `/api/runs/${runId}/permissions/${encodeURIComponent(callId)}`, decision),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { doneEvent, type AgentEvent, type Message, messageItem, numberEvent, textDelta } from "#domain";
+import { doneEvent, type AgentEvent, type Message, messageItem, noticeItem, numberEvent, startItem, textDelta } from "#domain";
 import type { StoredConversation } from "./api.ts";
 import { historyOf, isRunning, openConversation, shownRows } from "./conversation.ts";
 import type { Follow, Following } from "./follow.ts";
@@ -55,7 +55,13 @@ function errorDone() {
 
 /** A server in memory, whose streams are fed by the test. */
 function setUp(stored: StoredConversation) {
-  const server = { stored, chats: [] as string[], failure: undefined as ApiFailure | undefined, changes: 0 };
+  const server = {
+    stored,
+    chats: [] as string[],
+    failure: undefined as ApiFailure | undefined,
+    changes: 0,
+    node: undefined as string | undefined,
+  };
   const streams = new Map<string, Following & { end: () => void }>();
   const follow: Follow = (following) =>
     new Promise((resolve) => {
@@ -68,6 +74,10 @@ function setUp(stored: StoredConversation) {
       conversation: async () => {
         if (server.failure !== undefined) throw server.failure;
         return server.stored;
+      },
+      run: async () => {
+        if (server.node === "away") throw new Error("away");
+        return server.node === undefined ? {} : { node: server.node };
       },
       chat: async (_, input) => {
         if (server.failure !== undefined) throw server.failure;
@@ -110,6 +120,30 @@ describe("openConversation", () => {
     streams.get("r1")?.onEvents(events.slice(1));
     expect(texts()).toEqual(["hello", "hi"]);
     expect(conversation.state.get().run.inputId).toBe("u1");
+  });
+
+  it("names the node that works on a run, also after another one has taken it over", async () => {
+    const { server, conversation, streams } = setUp({
+      thread: THREAD,
+      messages: [HELLO],
+      runs: [{ id: "r1", status: "running", lastSeq: 0 }],
+    });
+    server.node = "back-1";
+    await conversation.refresh();
+    const place = { ts: 1, runId: "r1" };
+    const start = numberEvent(startItem("clerk"), 0, place);
+    const node = async (...events: AgentEvent[]): Promise<string | undefined> => {
+      streams.get("r1")?.onEvents(events);
+      await Promise.resolve();
+      await Promise.resolve();
+      return conversation.state.get().node;
+    };
+    expect(await node(start)).toBe("back-1");
+    server.node = "back-2";
+    expect(await node(numberEvent(textDelta("m", 0, "h"), 1, place))).toBe("back-1");
+    expect(await node(numberEvent(noticeItem("resumed", {}), 2, place))).toBe("back-2");
+    server.node = "away";
+    expect(await node(numberEvent(noticeItem("resumed", {}), 3, place))).toBe("back-2");
   });
 
   it("a message to a thread that was deleted elsewhere is refused with what to do, without the thread's id", async () => {

@@ -1,4 +1,4 @@
-import type { Message } from "../../../src/domain/index.ts";
+import type { AgentEvent, Message } from "../../../src/domain/index.ts";
 import type { Api, RunSummary, Thread } from "./api.ts";
 import { createCell, type Cell } from "./cell.ts";
 import type { Follow } from "./follow.ts";
@@ -14,6 +14,8 @@ export interface ConversationState {
   readonly runId: string | undefined;
   /** The latest run, from its events. */
   readonly run: RunView;
+  /** The node that works on it, if several share the work. */
+  readonly node: string | undefined;
   /** The earlier runs, oldest first, whose events are loaded. Older ones are shown by their messages. */
   readonly earlier: readonly EarlierRun[];
   /** The sent text, until the server has it. */
@@ -43,7 +45,7 @@ export interface Conversation {
 }
 
 export interface ConversationParts {
-  readonly api: Pick<Api, "conversation" | "chat" | "abort" | "answer">;
+  readonly api: Pick<Api, "conversation" | "run" | "chat" | "abort" | "answer">;
   readonly follow: Follow;
   /** Something changed that affects other tabs and the list of threads. */
   readonly onChange: () => void;
@@ -62,6 +64,7 @@ const START: ConversationState = {
   messages: [],
   runId: undefined,
   run: EMPTY_RUN,
+  node: undefined,
   earlier: [],
   pending: undefined,
   isLost: false,
@@ -82,6 +85,16 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
     change({ failure: error instanceof Error ? error.message : String(error) });
   };
 
+  /** It is not important enough for a message if this fails. */
+  const lookUpNode = (runId: string, signal: AbortSignal): void => {
+    api.run(runId).then(
+      ({ node }) => {
+        if (!signal.aborted) change({ node });
+      },
+      () => undefined,
+    );
+  };
+
   const followRun = async ({ id: runId, status }: RunSummary, signal: AbortSignal): Promise<void> => {
     // A finished run is shown by its stored messages until all its events are loaded, so that it is not typed again.
     const isLive = status === "running";
@@ -96,6 +109,7 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
           if (signal.aborted) return;
           view = reduceRunAll(view, events);
           if (isLive || view.status !== "running") change({ run: view });
+          if (isLive && view.status === "running" && events.some(beginsWork)) lookUpNode(runId, signal);
         },
       });
     } catch (error) {
@@ -199,7 +213,12 @@ export function openConversation(id: string, { api, follow, onChange, onFailure 
 
 function begunBy({ id, status }: RunSummary): Partial<ConversationState> {
   const run = status === "running" ? EMPTY_RUN : { ...EMPTY_RUN, status: "success" as const };
-  return { runId: id, run, pending: undefined, isLost: false };
+  return { runId: id, run, node: undefined, pending: undefined, isLost: false };
+}
+
+/** A node has begun to work on the run, or has taken it over. */
+function beginsWork(event: AgentEvent): boolean {
+  return event.type === "start" || (event.type === "notice" && event.kind === "resumed");
 }
 
 export function isRunning({ runId, run, pending }: ConversationState): boolean {
