@@ -39,14 +39,21 @@ interface Served {
 describePostgres("an upgrade", (postgres) => {
   const serve = async (url: string, name: string, program?: string): Promise<Served> => {
     const args = ["serve", "--no-config", "--port", "0", "--queue", "pg-boss", "-b", "offline", "--node", name];
-    const cli = startCli(args, { env: { MILLRACE_STORE: url, HOME: temporaryFolder(name) }, ...(program && { program }) });
+    const cli = startCli(args, {
+      env: { MILLRACE_STORE: url, HOME: temporaryFolder(name) },
+      ...(program && { program }),
+    });
     await cli.seen('"event":"listening"');
     await vi.waitFor(() => expect(cli.printed()).toMatch(/^http.*\n/), PATIENCE);
     return { cli, url: cli.printed().trim() };
   };
   const say = async ({ url }: Served): Promise<AgentEvent[]> => {
     const ask = (path: string, body: object): Promise<Response> =>
-      fetch(url + path, { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+      fetch(url + path, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(body),
+      });
     const { id } = (await (await ask("/api/threads", {})).json()) as { id: string };
     const text = await (await ask(`/api/threads/${id}/chat`, { input: "Hello" })).text();
     return readFrames(text).map(({ data }) => JSON.parse(data) as AgentEvent);
@@ -58,12 +65,17 @@ describePostgres("an upgrade", (postgres) => {
     const old = await serve(url, "old");
     expect((await say(old)).at(-1)).toMatchObject(succeeded);
     const next = await serve(url, "next", makeNext(1));
-    expect(await postgres.admin("SELECT number, oldest FROM millrace.version", url)).toEqual([{ number: 3, oldest: 1 }]);
+    expect(await postgres.admin("SELECT number, oldest FROM millrace.version", url)).toEqual([
+      { number: 3, oldest: 1 },
+    ]);
     const both = await Promise.all([old, next, old, next, old, next].map(say));
     for (const events of both) expect(events.at(-1)).toMatchObject(succeeded);
     const metrics = await (await fetch(`${next.url}/metrics`)).text();
     expect(metrics).toContain('millrace_node_info{node="next",version="99.0.0"} 1');
-    await vi.waitFor(async () => expect(await (await fetch(`${old.url}/metrics`)).text()).toContain("millrace_nodes 2"), PATIENCE);
+    await vi.waitFor(
+      async () => expect(await (await fetch(`${old.url}/metrics`)).text()).toContain("millrace_nodes 2"),
+      PATIENCE,
+    );
     const looked = await runCli(["doctor", "-b", "offline", "--store", url, "--queue", "pg-boss"]);
     expect(looked).toMatchObject({ code: 0, stdout: expect.stringMatching(/! 1 of 2 nodes have another version/) });
     expect(looked.stdout).toContain("tables are those of a newer program (version 3), with which this one may work");
@@ -92,7 +104,10 @@ describePostgres("an upgrade", (postgres) => {
     const url = await postgres.createDatabase();
     const next = await serve(url, "next", makeNext(3));
     const refused = await runCli(["serve", "--no-config", "--port", "0", "--store", url]);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/version 3; this program knows versions up to 2/) });
+    expect(refused).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/version 3; this program knows versions up to 2/),
+    });
     expect((await say(next)).at(-1)).toMatchObject(succeeded);
   });
 });

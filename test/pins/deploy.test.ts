@@ -122,7 +122,12 @@ const composeFile = strict({
       configs: z.array(strict({ source: z.string(), target: z.string() })).optional(),
       volumes: z.array(z.string()).optional(),
       ports: z.array(z.string()).optional(),
-      healthcheck: strict({ test: z.array(z.string()), interval: seconds, timeout: seconds, retries: z.int() }).optional(),
+      healthcheck: strict({
+        test: z.array(z.string()),
+        interval: seconds,
+        timeout: seconds,
+        retries: z.int(),
+      }).optional(),
       restart: z.literal("unless-stopped"),
       stop_grace_period: seconds,
       read_only: z.boolean().optional(),
@@ -139,7 +144,9 @@ const composeFile = strict({
 const LEAST_GRACE = 20;
 
 const compose = composeFile.parse(parse(read("deploy/compose.yaml"), { merge: true }));
-const manifests = parseAllDocuments(read("deploy/kubernetes.yaml")).map((document) => manifest.parse(document.toJSON()));
+const manifests = parseAllDocuments(read("deploy/kubernetes.yaml")).map((document) =>
+  manifest.parse(document.toJSON()),
+);
 const deployments = manifests.flatMap((one) => (one.kind === "Deployment" ? [one] : []));
 const nodes = Object.entries(compose.services).filter(([, { image }]) => image === "millrace");
 
@@ -157,7 +164,11 @@ describe("the files for deployments", () => {
     const secrets = manifests.flatMap((one) => (one.kind === "Secret" ? Object.keys(one.stringData) : []));
     const own = deployments.flatMap(({ spec }) => spec.template.spec.containers[0].env.map(({ name }) => name));
     const variables = [...nodes.flatMap(([, { environment }]) => Object.keys(environment)), ...secrets, ...own];
-    const source = ["src/cli/commands/serve.ts", "src/dialects/anthropic/profile.ts", "src/dialects/openai-chat/profile.ts"]
+    const source = [
+      "src/cli/commands/serve.ts",
+      "src/dialects/anthropic/profile.ts",
+      "src/dialects/openai-chat/profile.ts",
+    ]
       .map(read)
       .join("\n");
     const known = new Set([...source.matchAll(/\b[A-Z]+(?:_[A-Z]+)+\b/g)].map(([name]) => name));
@@ -176,7 +187,9 @@ describe("the files for deployments", () => {
       expect(environment).toHaveProperty("MILLRACE_METRICS_TOKEN");
     }
     const [secret] = manifests.flatMap((one) => (one.kind === "Secret" ? [one] : []));
-    expect(Object.keys(secret?.stringData ?? {})).toEqual(expect.arrayContaining(["MILLRACE_TOKEN", "MILLRACE_METRICS_TOKEN"]));
+    expect(Object.keys(secret?.stringData ?? {})).toEqual(
+      expect.arrayContaining(["MILLRACE_TOKEN", "MILLRACE_METRICS_TOKEN"]),
+    );
   });
 
   it("have labels and ports that fit each other", () => {
@@ -213,7 +226,9 @@ describe("the metrics", () => {
     for (const name of used) expect(there).toContain(name.replace(/_(?:bucket|sum|count)$/, ""));
     const table = [...read("docs/deployment.md").matchAll(/^\| `(\w+)`/gm)].map(([, name = ""]) => name);
     // Its rows come with the first tenant that stores something, and with a limit of bytes.
-    expect(table.filter((name) => name.includes("_")).sort()).toEqual([...new Set([...there, "millrace_stored_bytes"])].sort());
+    expect(table.filter((name) => name.includes("_")).sort()).toEqual(
+      [...new Set([...there, "millrace_stored_bytes"])].sort(),
+    );
   });
 
   it("the panels of the dashboard have ids of their own, and do not overlap", () => {

@@ -31,7 +31,14 @@ function startNode(store: Store, queue: RunQueue | undefined, work: () => unknow
     tools: [tool("work", "Work", { n: "number" }, work)],
     permissions: { ask: more.run === undefined ? [] : ["work"], otherwise: "allow" },
   });
-  const node = startServer({ store, agents: [clerk], target: "clerk", world: systemWorld(), ...more, ...(queue && { queue }) });
+  const node = startServer({
+    store,
+    agents: [clerk],
+    target: "clerk",
+    world: systemWorld(),
+    ...more,
+    ...(queue && { queue }),
+  });
   onTestFinished(() => node.server.close());
   return node;
 }
@@ -82,7 +89,9 @@ describePostgres("operating on Postgres", (postgres) => {
     const { runId } = await parkOne(store, createInProcessQueue());
     const dump = join(temporaryFolder("dump"), "millrace.dump");
     // Row-level security would leave out what the user may not see; so Postgres refuses.
-    expect(call("pg_dump", "--format=custom", "--schema=millrace", `--file=${dump}`, url)).toMatch(/row-level security/);
+    expect(call("pg_dump", "--format=custom", "--schema=millrace", `--file=${dump}`, url)).toMatch(
+      /row-level security/,
+    );
     expect(call("pg_dump", "--format=custom", "--schema=millrace", `--file=${dump}`, asAdmin(url))).toBe("");
 
     const restoredUrl = await postgres.createDatabase();
@@ -147,18 +156,27 @@ describePostgres("an engine that is away under load", (postgres) => {
       expect((await node.ask("GET", "/readyz")).status).toBe(503);
       expect((await node.ask("GET", "/healthz")).status).toBe(200);
       await postgres.start();
-      expect(eventsOf((await runs[0]?.text) ?? "").at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(eventsOf((await runs[0]?.text) ?? "").at(-1)).toMatchObject({
+        type: "done",
+        result: { status: "success" },
+      });
 
       // Redis goes away: what is under way goes on, and what is new is refused before anything is stored.
       const { id } = (await (await node.ask("POST", "/api/threads", {})).json()) as { id: string };
       await redis.stop("SIGKILL");
       finishers[1]?.();
-      expect(eventsOf((await runs[1]?.text) ?? "").at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(eventsOf((await runs[1]?.text) ?? "").at(-1)).toMatchObject({
+        type: "done",
+        result: { status: "success" },
+      });
       await refused(`/api/threads/${id}/chat`);
       expect(await store.listRuns()).toHaveLength(3);
       await redis.start();
       finishers[2]?.();
-      expect(eventsOf((await runs[2]?.text) ?? "").at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+      expect(eventsOf((await runs[2]?.text) ?? "").at(-1)).toMatchObject({
+        type: "done",
+        result: { status: "success" },
+      });
 
       const after = await vi.waitFor(() => say(node), PATIENCE);
       await vi.waitFor(() => expect(finishers).toHaveLength(4), PATIENCE);

@@ -1,5 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { doneEvent, type AgentEvent, type Message, messageItem, noticeItem, numberEvent, startItem, textDelta } from "#domain";
+import {
+  doneEvent,
+  type AgentEvent,
+  type Message,
+  messageItem,
+  noticeItem,
+  numberEvent,
+  startItem,
+  textDelta,
+} from "#domain";
 import type { StoredConversation } from "./api.ts";
 import { historyOf, isRunning, openConversation, shownRows } from "./conversation.ts";
 import type { Follow, Following } from "./follow.ts";
@@ -131,7 +140,7 @@ describe("openConversation", () => {
     server.node = "back-1";
     await conversation.refresh();
     const place = { ts: 1, runId: "r1" };
-    const start = numberEvent(startItem("clerk"), 0, place);
+    const start = numberEvent(startItem({ backend: "scripted", mode: "http" }), 0, place);
     const node = async (...events: AgentEvent[]): Promise<string | undefined> => {
       streams.get("r1")?.onEvents(events);
       await Promise.resolve();
