@@ -245,8 +245,16 @@ const wrongFiles: Case[] = [
     says: [/data folder .*text\.txt\/x/, /Give another folder with --data\./],
   },
   {
+    args: ["serve", "--data", "text.txt"],
+    says: [/data folder .*text\.txt cannot be used: it already exists and is a file\. Give another/],
+  },
+  {
+    args: ["serve", "--store", "data"],
+    says: [/--store must be an address that begins with postgres:\/\/\. .*--data/],
+  },
+  {
     args: ["--record", "text.txt/x.tape", "hi"],
-    says: [/--record is .*text\.txt\/x\.tape/, /Give the path of a new file/],
+    says: [/--record is .*text\.txt\/x\.tape", but a part of the path is a file\./, /Give the path of a new file/],
   },
   { args: ["emulate", "-s", "nowhere.json"], says: [/--script nowhere\.json/, /cannot be read/] },
   {

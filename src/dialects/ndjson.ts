@@ -30,7 +30,7 @@ const USAGE = {
 export const ndjson: DeclarativeFormat = createDeclarativeFormat({
   name: "ndjson",
   framing: "ndjson",
-  description: "JSON lines of any command: text, thinking, tool calls and errors where they are usually found.",
+  description: "JSON lines of any command: text, thinking, tool calls and errors where they are usually found",
   events: [
     {
       kind: "error",

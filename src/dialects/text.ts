@@ -13,7 +13,7 @@ const MESSAGE_ID = "text-1";
 export const text: Format = {
   name: "text",
   framing: "text",
-  description: "Plain text of any command: everything it prints is its answer.",
+  description: "Plain text of any command: everything it prints is its answer",
   createAdapter: () => new TextAdapter(),
 };
 

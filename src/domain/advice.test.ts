@@ -39,6 +39,10 @@ describe("F-F advice fits the shell", () => {
       "no difference can be significant. Ask more often (repeat).",
       "no difference can be significant. Ask more often (--repeat).",
     ],
+    [
+      'record the tape again, or set replay: { tape, onDifference: "warn" } to go on with the recorded answers.',
+      "record the tape again, or go on with the recorded answers with --on-difference warn.",
+    ],
     ['host is "0.0.0.0", which other machines can reach', '--host is "0.0.0.0", which other machines can reach'],
   ])("%s", (text, shown) => expect(adviceFor("shell", text)).toBe(shown));
 });

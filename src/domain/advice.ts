@@ -56,10 +56,6 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
     { page: ". Begin a new thread, or choose a model with a larger context." },
   ],
   [
-    /Ask for a shorter answer, limit it \(maxTokens\), or allow more \(limits\.replyBytes\)\./g,
-    { page: `Ask for a shorter answer, or ask ${OPERATOR} to allow more.` },
-  ],
-  [
     /Try again, ask another backend \(fallback\), or allow more time \(limits\.idleMs\)\./g,
     { page: `Try again, choose another model, or ask ${OPERATOR} to allow more time.` },
   ],
@@ -74,6 +70,10 @@ const PHRASES: readonly (readonly [RegExp, Partial<Words>])[] = [
       shell: "Describe the fields in the schema, or simplify it.",
       page: `Ask again, or tell ${OPERATOR} that the schema is too hard for this model.`,
     },
+  ],
+  [
+    /, or set replay: \{ tape, onDifference: "warn" \} to go on with the recorded answers\./g,
+    { shell: ", or go on with the recorded answers with --on-difference warn." },
   ],
   // Missing settings.
   [

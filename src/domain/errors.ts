@@ -128,6 +128,23 @@ export function describeReadFailure(thrown: unknown): string {
   return READ_FAILURES.get(code) ?? describeThrown(thrown);
 }
 
+const WRITE_FAILURES: ReadonlyMap<unknown, string> = new Map([
+  ["EEXIST", "it already exists and is a file"],
+  ["ENOTDIR", "a part of the path is a file"],
+  ["ENOENT", "there is no such folder"],
+  ["EISDIR", "it is a folder"],
+  ["EACCES", "you may not write there"],
+  ["EPERM", "you may not write there"],
+  ["EROFS", "the disk is read-only"],
+  ["ENOSPC", "the disk is full"],
+]);
+
+/** Why a folder could not be made, or a file not be written, without the name of a system call. */
+export function describeWriteFailure(thrown: unknown): string {
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
+  return WRITE_FAILURES.get(code) ?? describeThrown(thrown);
+}
+
 /** Libraries also throw plain objects: returns the object's message, otherwise its fields. */
 function describeObject(thrown: object): string {
   const { message } = thrown as { readonly message?: unknown };

@@ -37,6 +37,7 @@ export { describeMs, elapsedSince } from "./elapsed.ts";
 export type { Diagnostic, ErrorCode, ErrorDetail, StartErrorCode } from "./error-detail.ts";
 export { ERROR_CODES, START_ERROR_CODES } from "./error-detail.ts";
 export {
+  describeWriteFailure,
   describeReadFailure,
   describeThrown,
   describeValue,

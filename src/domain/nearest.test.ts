@@ -28,6 +28,10 @@ describe("nearestName", () => {
     expect(nearestName("cat", [])).toBeUndefined();
   });
 
+  it("the beginning of a name is closer than a mistake", () => {
+    expect(nearestName("gpt-5.6", ["gpt-5.1", "gpt-5.6-sol"])).toBe("gpt-5.6-sol");
+  });
+
   it("skips candidates that are too long to compare", () => {
     expect(nearestName("abc", ["abc".repeat(40), "abd"])).toBe("abd");
   });

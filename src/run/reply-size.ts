@@ -118,17 +118,15 @@ export class ReplySize {
 
 function tooLarge(what: string, askedBytes: number): ErrorDetail {
   const limitBytes = Math.min(askedBytes, LONGEST_TEXT);
-  const [limit, remedy] =
-    askedBytes <= LONGEST_TEXT
-      ? ["limits.replyBytes", "Raise it, or ask for a shorter answer."]
-      : ["the longest text that Node.js can hold", "Ask for a shorter answer."];
+  const isOurs = askedBytes <= LONGEST_TEXT;
+  const limit = isOurs ? "limits.replyBytes" : "the longest text that Node.js can hold";
+  const remedy = isOurs ? "Raise it, or ask for a shorter answer." : "Ask for a shorter answer.";
   return {
     code: "reply-too-large",
     message: `The run reached ${limit}: ${what} more than ${limitBytes} bytes. Everything received until then is kept. ${remedy}`,
     terminal: true,
     diagnostic: {
       hint: "A model that does not stop writing is usually stuck in a loop.",
-      troubleshooting: "Ask for a shorter answer, limit it (maxTokens), or allow more (limits.replyBytes).",
       limitBytes,
     },
   };

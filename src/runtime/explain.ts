@@ -35,7 +35,7 @@ function explainPlan(plan: RunPlan): Explanation {
   }
   const { name = "", model = "" } = leg?.backend ?? {};
   const { features } = agentSettings(leg as unknown as AgentLeg, plan.limits);
-  const reasons = [`${name} is a model behind an API: our own loop runs the tools and keeps the rules.`];
+  const reasons = [`${name} is a model behind an API: our own loop runs the tools and keeps the rules`];
   const text = [
     `Backend: ${name}${model === "" || model === name ? "" : `/${model}`}`,
     "Mode: http",

@@ -82,7 +82,7 @@ function refuseLostFeatures(leg: Leg): void {
   if (ignored.length === 0) return;
   throw new StartError(
     "feature-unavailable",
-    `${ignored.join(", ")} cannot be used on ${backend} in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
+    `${ignored.join(", ")} cannot be used on ${backend} in ${mode} mode, and strict is on. Leave claudeCode.mode out, or set it to "control".`,
   );
 }
 

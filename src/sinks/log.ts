@@ -1,4 +1,4 @@
-import { checkOptionNames, describeThrown, type FileSystem } from "#domain";
+import { checkOptionNames, describeWriteFailure, type FileSystem } from "#domain";
 import { encodeEvent } from "#wire";
 import { escapeUnsafe } from "./safe-text.ts";
 import type { Sink } from "./sink.ts";
@@ -61,7 +61,9 @@ export function createLogSink(options: LogOptions): Sink {
     async close() {
       await writing;
       if (failure === undefined) return;
-      throw new Error(`The log ${options.path} could not be written: ${describeThrown(failure)}`, { cause: failure });
+      throw new Error(`The log ${options.path} could not be written: ${describeWriteFailure(failure)}`, {
+        cause: failure,
+      });
     },
   };
 }

@@ -21,6 +21,14 @@ const script: EmulatorScript = {
       reply: { text: HOSTILE_TEXTS.map((text, index) => `${index} ${text} |`).join("\n") },
     },
     { match: { user: "markdown" }, reply: { text: MARKDOWN } },
+    // The first row has exactly forty columns.
+    {
+      match: { user: "fill a row" },
+      reply: {
+        chunks: ["nine ten ", "eleven twelve ", "thirteen ", "fourteen ", "fifteen ", "sixteen ", "end ", "of it. "],
+        betweenMs: 400,
+      },
+    },
     { reply: { text: "It is sunny." } },
   ],
 };
@@ -315,6 +323,25 @@ describe.skipIf(!hasTerminal)("chat in a terminal", () => {
     await terminal.seen("half a line");
     terminal.type(`${CTRL_C}${CTRL_D}`);
     expect(await terminal.exit).toBe(0);
+  });
+
+  it("F-F a row that is full is not followed by an empty one while text is on the input line", async () => {
+    const terminal = openTerminal(["chat", "-b", "anthropic/x"], { env, columns: 40 });
+    await terminal.seen("> ");
+    terminal.type("fill a row\r");
+    await terminal.seen("nine");
+    terminal.type("draft");
+    await terminal.seen("draft");
+    await terminal.seen("fourteen");
+    await terminal.seen("fifteen");
+    // The cursor is on the next row already; the screen has no empty row between the two.
+    expect(terminal.screen()).not.toMatch(
+      /\u001b\[J(?:\u001b\[[\d;?]*[A-Za-z])*\r?\n(?:\u001b\[[\d;?]*[A-Za-z])*fifteen/,
+    );
+    terminal.type(CTRL_C);
+    await terminal.seen("draft");
+    terminal.type(`${CTRL_C}${CTRL_D}`);
+    await terminal.exit;
   });
 
   it("F-F a line that is sent while an answer comes is the next message", async () => {

@@ -170,13 +170,13 @@ function refuseUnsaved(): StartError {
   return new StartError(
     "feature-unavailable",
     'claudeCode.persistSession is false and claudeCode.mode is "plain": a session that is written nowhere cannot go on in another process. ' +
-      'Leave mode out, set it to "control", or leave persistSession out.',
+      'Leave claudeCode.mode out, set it to "control", or leave persistSession out.',
   );
 }
 
 function refuseIgnored({ ignored, mode }: Explanation): StartError {
   return new StartError(
     "feature-unavailable",
-    `${ignored.join(", ")} cannot be used in ${mode} mode, and strict is on. Leave mode out, or set it to "control".`,
+    `${ignored.join(", ")} cannot be used in ${mode} mode, and strict is on. Leave claudeCode.mode out, or set it to "control".`,
   );
 }

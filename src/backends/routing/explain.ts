@@ -35,8 +35,8 @@ export function warnOfIgnored({ ignored, mode }: Explanation): readonly WarningD
     code: "feature-ignored",
     message:
       feature === "guards"
-        ? `guards on tool calls and tool results are ignored in ${mode} mode; those on input and output still hold. Leave mode out to have them all.`
-        : `${feature} is ignored in ${mode} mode. Leave mode out, or set it to "control", to have it.`,
+        ? `guards on tool calls and tool results are ignored in ${mode} mode; those on input and output still hold. Leave claudeCode.mode out to have them all.`
+        : `${feature} is ignored in ${mode} mode. Leave claudeCode.mode out, or set it to "control", to have it.`,
     context: { feature },
   }));
 }

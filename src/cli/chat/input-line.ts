@@ -7,6 +7,7 @@ import { filterKeys, PASTE_MARKS_OFF, PASTE_MARKS_ON, PASTED_LINE_END } from "./
 const HISTORY_SIZE = 500;
 /** Escape sequences for cursor and colours, as far as we write them ourselves. */
 const CODES = /\u001b\[[\d;?]*[A-Za-z]/g;
+const FIRST_LINE_END = /^((?:\u001b\[[\d;?]*[A-Za-z])*)\n/;
 
 export interface InputLineEvents {
   /** Enter sent a line. */
@@ -50,6 +51,8 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
   let redraw: NodeJS.Immediate | undefined;
   /** The column at which the output above the line ends. */
   let column = 0;
+  /** The output above filled its last row, and the cursor is on the row below: a line end would leave that one empty. */
+  let isBelowFullRow = false;
 
   const write = (text: string): void => {
     if (isMuted || !isShown) return;
@@ -92,9 +95,11 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
     if (isDumb) return io.err.write("\n");
     const { rows } = reader.getCursorPos();
     io.err.write(`${rows > 0 ? `\u001b[${rows}A` : ""}\r\u001b[J`);
-    // After a full line the next one has already begun.
     if (column > 0 && column < io.err.columns) io.err.write(`\u001b[A\u001b[${column + 1}G`);
-    else column = 0;
+    else {
+      isBelowFullRow ||= column > 0;
+      column = 0;
+    }
   };
   const settle = (): void => {
     const isWanted = isOpen || reader.line !== "";
@@ -112,8 +117,10 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
     write(text) {
       if (text === "") return;
       hide();
-      real.write(text);
-      column = columnAfter(text, column, io.err.columns);
+      const rest = isBelowFullRow ? text.replace(FIRST_LINE_END, "$1") : text;
+      isBelowFullRow = false;
+      real.write(rest);
+      column = columnAfter(rest, column, io.err.columns);
       settleSoon();
     },
     room: () => real.room(),
@@ -145,6 +152,7 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
       isOpen = false;
       isShown = false;
       column = 0;
+      isBelowFullRow = false;
     }
     events.onLine(line.replaceAll(PASTED_LINE_END, "\n"));
   });
@@ -184,6 +192,7 @@ export function createInputLine(io: CommandIo, names: readonly string[], events:
         // Unwritten output was dropped, including the line.
         isShown = false;
         column = 0;
+        isBelowFullRow = false;
         settleSoon();
         return true;
       },

@@ -224,6 +224,14 @@ interface Place {
 async function openPlace({ store: url, data }: ServeFlags, io: CommandIo): Promise<Place> {
   const chosen = url ?? (data === undefined ? io.world.env["MILLRACE_STORE"] || undefined : undefined);
   if (chosen !== undefined) {
+    // Not repeated: an address may have a password.
+    if (!/^postgres(ql)?:\/\//i.test(chosen)) {
+      const given = url === undefined ? "MILLRACE_STORE" : "--store";
+      throw new StartError(
+        "invalid-config",
+        `${given} must be an address that begins with postgres://. For a folder use --data.`,
+      );
+    }
     const store = await openPostgresStore(chosen).catch((error: unknown) => {
       throw new StartError("invalid-config", describeThrown(error), { cause: error });
     });

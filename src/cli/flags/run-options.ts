@@ -44,7 +44,7 @@ function permissionsOf({ allow, deny, ask }: AskFlags): RunOptions["permissions"
 }
 
 function sessionOf(flags: AskFlags): RunOptions["session"] | undefined {
-  if (flags.resume === undefined && flags.continue !== true) return undefined;
+  if (flags.resume === undefined && flags.continue !== true && flags.fork !== true) return undefined;
   return {
     ...(flags.resume !== undefined && { resume: flags.resume }),
     ...(flags.continue === true && { continue: true }),

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, writeSync } from "node:fs";
-import { describeReadFailure, describeThrown, StartError } from "#domain";
+import { describeReadFailure, describeThrown, describeWriteFailure, StartError } from "#domain";
 import { type OpenTapeOptions, openTape } from "./open-tape.ts";
 import { type Tape, TAPE_LIMITS } from "./tape.ts";
 
@@ -52,8 +52,8 @@ export function createTapeFile(path: string): TapeFile {
   try {
     file = openSync(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | NO_FOLLOW, OWNER_ONLY);
   } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? "";
-    const why = code === "EEXIST" ? "it already exists" : code === "ENOENT" ? "there is no such folder" : `${code}`;
+    const isThere = (error as NodeJS.ErrnoException).code === "EEXIST";
+    const why = isThere ? "it already exists" : describeWriteFailure(error);
     throw new StartError("invalid-option", `record is "${path}", but ${why}. Give the path of a new file.`, {
       cause: error,
     });

@@ -1,4 +1,4 @@
-import { describeThrown, type FileSystem } from "#domain";
+import { describeWriteFailure, describeThrown, type FileSystem } from "#domain";
 import { isStoreError, StoreError } from "../store-error.ts";
 import { flushStaged } from "./staged-rows.ts";
 import { migrate } from "./migrations.ts";
@@ -68,7 +68,7 @@ export async function openDatabase(folder: string, open: OpenDatabase, files: Fi
       await files.makePrivate(`${folder}/${name}`, "file");
     }
   } catch (error) {
-    throw failure(`The data folder ${folder} cannot be used: ${describeThrown(error)}`, error);
+    throw failure(`The data folder ${folder} cannot be used: ${describeWriteFailure(error)}`, error);
   }
   const lock = lockFolder(folder, lockPath, open);
   let database: SqlDatabase | undefined;
