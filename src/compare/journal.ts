@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
-import { describeThrown, StartError } from "#domain";
+import { describeThrown, describeWriteFailure, StartError } from "#domain";
 import type { World } from "#runtime";
 import type { Judgement } from "./judge.ts";
 import type { Sample } from "./types.ts";
@@ -94,7 +94,7 @@ async function write(path: string, lines: readonly Line[], files: World["files"]
   await files.write(path, encode(lines)).catch((error: unknown) => {
     throw new StartError(
       "invalid-option",
-      `${path} cannot be written: ${describeThrown(error)}. Choose another folder.`,
+      `${path} cannot be written: ${describeWriteFailure(error)}. Choose another folder.`,
       {
         cause: error,
       },

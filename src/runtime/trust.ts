@@ -1,5 +1,5 @@
 import { isAbsolute, join } from "node:path";
-import { describeReadFailure, describeThrown, type FileSystem, StartError } from "#domain";
+import { describeReadFailure, describeWriteFailure, type FileSystem, StartError } from "#domain";
 import { sha256Of } from "./config-reach.ts";
 
 /** Whether a person trusts a configuration file. `changed`: the person trusted it with a different content. */
@@ -64,7 +64,7 @@ export function openTrustList(folder: string, files: FileSystem): TrustList {
     } catch (error) {
       throw new StartError(
         "invalid-config",
-        `${path} cannot be written: ${describeThrown(error)}. Make its folder writable, or set XDG_CONFIG_HOME to another one.`,
+        `${path} cannot be written: ${describeWriteFailure(error)}. Make its folder writable, or set XDG_CONFIG_HOME to another one.`,
         { cause: error },
       );
     }

@@ -27,6 +27,13 @@ describe("what numbers look like", () => {
 });
 
 describe("what values look like", () => {
+  it("SEC11: a character that hides or turns text is shown as its number", () => {
+    expect(formatValue({ path: "a\u202Efdp.exe\u200b" })).toBe('{\n  "path": "a\\u202efdp.exe\\u200b"\n}');
+    expect(formatValue("a\u2066b\u{e0041}c\u001b[31m\td\r\n👩‍💻")).toBe(
+      "a\\u2066b\\udb40\\udc41c\\u001b[31m\td\r\n👩‍💻",
+    );
+    expect(summariseInput({ path: "a\u202Eb" })).toContain("a\\u202eb");
+  });
   it("text as it is, content blocks by their text, everything else as JSON", () => {
     expect(formatValue("a\nb")).toBe("a\nb");
     expect(

@@ -71,11 +71,25 @@ export function dayOf(at: number, now: number): string {
 
 /** A tool's value as text: strings as they are, content blocks by their text, everything else as JSON. */
 export function formatValue(value: unknown): string {
-  if (typeof value === "string") return value;
+  if (typeof value === "string") return showHidden(value);
   if (Array.isArray(value) && value.length > 0 && value.every(isTextBlock)) {
-    return value.map(({ text }) => text).join("\n");
+    return showHidden(value.map(({ text }) => text).join("\n"));
   }
-  return JSON.stringify(value, null, 2) ?? "";
+  return showHidden(JSON.stringify(value, null, 2) ?? "");
+}
+
+// Marks that change the writing direction, control characters and characters that are not shown: with these, what a
+// person is asked to allow could look like something else.
+const HIDDEN =
+  /[\0-\b\v\f\x0e-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u202a-\u202e\u2060-\u206f\ufeff]|[\udb40-\udb43][\udc00-\udfff]/g;
+
+/** Hidden characters as their number, as JSON would write them: `\u202e`. */
+function showHidden(text: string): string {
+  return text.replace(HIDDEN, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, "0")}`).join(
+      "",
+    ),
+  );
 }
 
 function isTextBlock(value: unknown): value is { text: string } {
@@ -91,6 +105,6 @@ export function summariseInput(input: unknown): string {
   const entries = Object.entries(input);
   const isSmall =
     entries.length <= 3 && entries.every(([, value]) => typeof value === "number" || typeof value === "boolean");
-  if (isSmall) return entries.map(([name, value]) => `${name}: ${value}`).join(", ");
-  return first === undefined ? "" : (String(first).split("\n", 1)[0]?.slice(0, 120) ?? "");
+  if (isSmall) return showHidden(entries.map(([name, value]) => `${name}: ${value}`).join(", "));
+  return first === undefined ? "" : showHidden(String(first).split("\n", 1)[0]?.slice(0, 120) ?? "");
 }

@@ -124,7 +124,7 @@ function ThreadLink({ thread, isOpen }: { readonly thread: Thread; readonly isOp
         {thread.runId === undefined ? (
           <When at={thread.updatedAt} />
         ) : (
-          <span class="live" role="img" aria-label="answering" />
+          <span class="live" role="img" aria-label="not finished" />
         )}
       </span>
     </a>
