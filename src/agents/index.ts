@@ -15,6 +15,7 @@ export type {
   Leg,
   Price,
 } from "./leg.ts";
+export { findMissingAgent } from "./past-calls.ts";
 export { readPastRun } from "./past-run.ts";
 export type { RunPlan } from "./swarm.ts";
 export { createRunSource } from "./swarm.ts";

@@ -9,7 +9,7 @@ import {
 import type { RunWriter } from "#run";
 import type { Outcome, Tool } from "#tools";
 import { HANDOFF_TOOL, readHandoff } from "./handoff.ts";
-import type { PastCall, PastLeg, PastReply } from "./past-run.ts";
+import type { PastCall, PastLeg, PastReply, PastRun } from "./past-run.ts";
 import type { AnswerTool, BatchEnd } from "./tool-batch.ts";
 
 export interface PastCallSettings {
@@ -40,6 +40,10 @@ export const NOT_BEGUN = "The process ended before this call had begun, so it di
 /** The answer to a call whose process ended while it ran. */
 export const INCOMPLETE =
   "The process that ran this call ended before the call had returned. It may have had its effect, in full or in part, or none. It was not run again.";
+
+/** The answer to a call that had not begun, and that only the process that ended could have run. */
+const MASKED =
+  "The process ended before this call had begun, so it did not run. It cannot be run any more: its arguments contain a secret, and secrets are not stored. Make the call again if it is still needed.";
 
 /**
  * Answers the calls of a reply that an earlier process has decided about or begun, and announces those that it never
@@ -75,8 +79,14 @@ export async function settlePastCalls(
       const { until, output } = call.parked;
       left.push(item);
       parked.set(callId, { kind: "parked", until, output });
-    } else if (state !== "begun" || isOurs(call, settings)) left.push(item);
-    else if (mayRunAgain(call, tools)) {
+    } else if (isOurs(call, settings)) left.push(item);
+    else if (state !== "begun") {
+      const isThere = tools.some((tool) => tool.name === name);
+      if (call.isMasked === true) await settle(call, MASKED, "incomplete");
+      // The question has no answer, and never gets one: without the tool nothing can be allowed.
+      else if (state === "asked" && !isThere) await settle(call, missingTool(name), "incomplete");
+      else left.push(item);
+    } else if (mayRunAgain(call, tools)) {
       left.push(item);
       // Without a decision in the log, it is decided now.
       if (call.isAllowed === true) granted.set(callId, input);
@@ -86,9 +96,11 @@ export async function settlePastCalls(
 }
 
 /** Whether a call that may have begun is run again. */
-export function mayRunAgain({ name }: PastCall, tools: readonly Tool[]): boolean {
-  return tools.find((tool) => tool.name === name)?.idempotent === true;
+export function mayRunAgain({ name, isMasked }: PastCall, tools: readonly Tool[]): boolean {
+  return isMasked !== true && tools.find((tool) => tool.name === name)?.idempotent === true;
 }
+
+const missingTool = (name: string): string => `Not run: there is no tool "${name}" any more.`;
 
 /** Handoffs and final answers have no effect outside the run, so they can be read again. */
 function isOurs({ name }: PastCall, { handoffs, answer }: PastCallSettings): boolean {
@@ -107,6 +119,24 @@ export function pastHandoff(
     replies.flatMap(({ calls }) => calls),
     { handoffs },
   );
+}
+
+/** An agent that worked on a run, or was to, and that is not there any more. The first one may have another name now. */
+export function findMissingAgent(
+  { legs, isEnded }: PastRun,
+  present: readonly { readonly agent?: string | undefined }[],
+): string | undefined {
+  if (isEnded) return undefined;
+  const calls = legs.at(-1)?.replies.flatMap((reply) => reply.calls) ?? [];
+  const wanted = [...(legs.length > 1 ? legs.map(({ agent }) => agent) : []), ...calls.map(handedOverTo)];
+  return wanted.find((agent) => agent !== undefined && !present.some((leg) => leg.agent === agent));
+}
+
+/** To whom a call has handed over, as its result says. */
+function handedOverTo({ name, input, result }: PastCall): string | undefined {
+  if (name !== HANDOFF_TOOL || result?.isError !== false || typeof result.output !== "string") return undefined;
+  const { to } = (input ?? {}) as { readonly to?: unknown };
+  return typeof to === "string" && result.output.startsWith(`Handed over to ${to}.`) ? to : undefined;
 }
 
 function findHandoff(

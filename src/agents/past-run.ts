@@ -27,6 +27,8 @@ export interface PastCall {
   state: "not-begun" | "begun" | "asked" | "denied" | "parked" | "answered";
   /** Whether the log says that it was allowed. */
   isAllowed?: boolean;
+  /** Its arguments in the log have a masked secret, so it can no longer be run. */
+  isMasked?: boolean;
   /** How a parked call goes on. */
   parked?: ParkedCallNotice | undefined;
   /** Why it was denied. */
@@ -106,6 +108,7 @@ export function readPastRun(events: readonly AgentEvent[]): PastRun {
 class PastReader {
   private readonly _legs: OpenLeg[] = [newLeg(undefined)];
   private readonly _calls = new Map<string, PastCall>();
+  private readonly _masked = new Set<string>();
   private readonly _nestedCalls = new Map<string, { callId: string; name: string; parent: string }>();
   private readonly _nestedAgents = new Map<string, { usage: Usage; turns: number }>();
   private readonly _nestedUsage: { usage: Usage; costUsd?: number | undefined }[] = [];
@@ -191,6 +194,7 @@ class PastReader {
         if (event.kind === "usage") leg.discarded = [...leg.discarded, (event.data as { usage: Usage }).usage];
         if (event.kind === "retract") this._retract(event.data as Retraction);
         if (event.kind === "call-parked") this._addParked(event.data as ParkedCallNotice);
+        if (event.kind === "arguments-masked") this._masked.add((event.data as { readonly callId: string }).callId);
         return;
       default:
     }
@@ -295,7 +299,8 @@ class PastReader {
     return blocks.flatMap((block) => {
       if (block.type !== "tool-call") return [];
       const { callId, name, input } = block;
-      return [this._calls.get(callId) ?? { callId, name, input, state: "not-begun" as const }];
+      const call = this._calls.get(callId) ?? { callId, name, input, state: "not-begun" as const };
+      return [this._masked.has(callId) ? { ...call, isMasked: true } : call];
     });
   }
 }

@@ -1,6 +1,23 @@
 import { type Chunk, type DeltaChunk, isDelta, type NextTurn, type Retraction, unreachable } from "#domain";
 import type { LineMask, SecretMask, TextMask } from "#secrets";
 
+/**
+ * The calls whose arguments are not shown in full. Whoever knows a call from its events alone must not run it: its tool
+ * would get the mask instead of the secret. `shown` are the items of `given` after the masking, in the same order.
+ */
+export function findMaskedCalls(given: readonly Chunk[], shown: readonly Chunk[]): readonly string[] {
+  const originals = given.flatMap(argumentsIn);
+  const masked = shown.flatMap(argumentsIn).filter(({ input }, at) => input !== originals[at]?.input);
+  return masked.map(({ callId }) => callId);
+}
+
+/** The arguments in an item, each with the call it belongs to. Calls within a call are not run again by themselves. */
+function argumentsIn(chunk: Chunk): readonly { readonly callId: string; readonly input?: unknown }[] {
+  if (isDelta(chunk) || chunk.parent !== undefined) return [];
+  if (chunk.type === "tool-call" || chunk.type === "permission") return [chunk];
+  return chunk.type === "message" ? chunk.blocks.filter((block) => block.type === "tool-call") : [];
+}
+
 /** The text of one block of a message, which several deltas add to. */
 interface OpenText {
   readonly mask: TextMask;

@@ -21,7 +21,7 @@ import type { Decision } from "#policy";
 import type { SecretMask } from "#secrets";
 import { type Broadcast, createAbortController, createBroadcast, createDeferred, followSignal } from "#streams";
 import { type Accumulator, createAccumulator, type Ending } from "./accumulator.ts";
-import { ChunkMask } from "./chunk-mask.ts";
+import { ChunkMask, findMaskedCalls } from "./chunk-mask.ts";
 import { createEventGate, type EventGate } from "./event-gate.ts";
 import { canMergeDeltas, EVENT_WEIGHT, measureDeltas, mergeDeltas, sharedText, weighItem } from "./merge-deltas.ts";
 import { ReplySize } from "./reply-size.ts";
@@ -110,6 +110,8 @@ export class RunState {
   private _stopParkClock: (() => void) | undefined;
   /** Set when the run is to be parked: the source ends, and nothing that it still writes counts. */
   private _parking: readonly Wait[] | undefined;
+  /** Calls of a stored run that only this process can run, because the store does not have their arguments. */
+  private readonly _maskedCalls = new Set<string>();
   private readonly _parked = createDeferred<ParkedRun | undefined>();
   private _finishingParked: Promise<void> | undefined;
   /** The number of readers and listeners that receive questions and so can answer them. */
@@ -340,7 +342,8 @@ export class RunState {
       this._stopParkClock = undefined;
       const waits = this._openWaits();
       if (this._isOver() || waits.length === 0) return;
-      if (waits.length === this._gate.openCalls.size) this._park(waits);
+      const isHeld = waits.some((wait) => wait.for === "answer" && this._maskedCalls.has(wait.callId));
+      if (waits.length === this._gate.openCalls.size && !isHeld) this._park(waits);
       else this._watchWaits();
     });
   }
@@ -381,6 +384,9 @@ export class RunState {
     const until = waits.every((one) => one.for === "time") && times.length > 0 ? Math.min(...times) : undefined;
     const isWaiting = waits.length > 0 && waits.length === this._gate.openCalls.size;
     const data = { calls: waits, ...(until !== undefined && { until }) };
+    // The notice is the last event of this process.
+    const mask = this._secretMask();
+    if (mask !== undefined) this._showHeldBack(mask);
     this._publish(this._gate.pass([isWaiting ? noticeItem("parked", data) : noticeItem("suspended", {})]));
     const ms = elapsedSince(this.options.clock, this._startedAt) + (this.options.past?.activeMs ?? 0);
     await this._prepareResult();
@@ -403,9 +409,23 @@ export class RunState {
   private _write(chunks: readonly Chunk[], agent: string | undefined): Promise<void> | undefined {
     if (this._isComplete || this._parking !== undefined) return undefined;
     const mask = this._secretMask();
-    this._publish(this._gate.pass(mask === undefined ? chunks : mask.pass(chunks), agent));
+    const shown = mask === undefined ? chunks : mask.pass(chunks);
+    if (shown !== chunks && this.options.stored !== undefined) this._noteMasked(findMaskedCalls(chunks, shown), agent);
+    this._publish(this._gate.pass(shown, agent));
     if (this._replySize.failure !== undefined && !this._gate.hasFailed) this._stopAt(this._replySize.failure);
     return this._controller.signal.aborted ? undefined : this.broadcast.room();
+  }
+
+  /** Before the calls themselves: the log may end anywhere. */
+  private _noteMasked(callIds: readonly string[], agent: string | undefined): void {
+    const fresh = [...new Set(callIds)].filter((callId) => !this._maskedCalls.has(callId));
+    for (const callId of fresh) this._maskedCalls.add(callId);
+    this._publish(
+      this._gate.pass(
+        fresh.map((callId) => noticeItem("arguments-masked", { callId })),
+        agent,
+      ),
+    );
   }
 
   private _secretMask(): ChunkMask | undefined {

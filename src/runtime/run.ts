@@ -2,6 +2,7 @@ import {
   checkSendable,
   type Conversations,
   createRunSource,
+  findMissingAgent,
   isWrappedOutput,
   type KeptFiles,
   type RunInput,
@@ -100,6 +101,7 @@ function startPlanned(
   checkSendable(messages, plan);
   // A run of which nothing is stored yet begins: it may have been accepted by one process for another.
   const past = resumed === undefined || resumed.events.length === 0 ? undefined : readPastRun(resumed.events);
+  if (past !== undefined) requireAgents(past, plan);
   const source = whenReady(
     createRunSource({ ...plan, conversations, files: surroundings.files }, messages, past),
     ready,
@@ -124,6 +126,13 @@ function startPlanned(
   });
   openTelemetry(target, options, world)?.watch(run);
   return run;
+}
+
+/** An agent that has gone must not end a run for good: with it, the run can be continued. */
+function requireAgents(past: ReturnType<typeof readPastRun>, plan: RunPlan): void {
+  const missing = findMissingAgent(past, plan.legs);
+  if (missing === undefined) return;
+  throw new StartError("unknown-agent", `The agent "${missing}" of this run is not there any more. Add it again.`);
 }
 
 /** The limits that the run itself enforces, on every backend. */

@@ -129,6 +129,8 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   const alarms = new Map<string, () => void>();
   /** Waiting runs that are being continued or ended. */
   const turns = new Map<string, Promise<void>>();
+  /** Messages that are being accepted. */
+  const starting = new Set<Promise<unknown>>();
   /** Fires when the work on all runs has to stop. */
   const leaving = new AbortController();
   let closing = false;
@@ -251,6 +253,8 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
   /** Continues a run, or closes it with the reason why that is impossible. Rejects if the store fails now. */
   const resumeOrClose = (run: StoredRun): Promise<void> =>
     inTurn(run, async (stored) => {
+      // The next start continues it.
+      if (closing) return;
       try {
         stopAlarm(stored.id);
         await resume(stored);
@@ -464,10 +468,13 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       requireShare(thread.tenant);
       busy.set(thread.id, { tenant: thread.tenant });
       try {
-        return await quota.inTurn(thread.tenant, async () => {
+        const started = quota.inTurn(thread.tenant, async () => {
           await quota.require(thread.tenant);
           return begin(thread, input, limits);
         });
+        const noted = started.catch(() => undefined).then(() => void starting.delete(noted));
+        starting.add(noted);
+        return await started;
       } catch (error) {
         busy.delete(thread.id);
         throw error;
@@ -489,7 +496,11 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
     },
     async close(graceMs) {
       closing = true;
-      const all = Promise.all([...runs.values()].map(({ written }) => written));
+      const all = (async () => {
+        // What is just being accepted or continued may become a run.
+        await Promise.allSettled([...starting, ...turns.values()]);
+        await Promise.all([...runs.values()].map(({ written }) => written));
+      })();
       let takeBack: (() => void) | undefined;
       const grace = new Promise<void>((resolve) => {
         takeBack = world.clock.after(graceMs, resolve);
