@@ -214,6 +214,14 @@ describe("the runner", () => {
     });
   });
 
+  it("S2-32: without a limit, an agent that never stops is ended after 50 replies", async () => {
+    const backend = createScriptedBackend([{ text: "again", calls: [call(1, 2)] }]);
+    const { run } = start(backend);
+    await readLog(run);
+    expect(await run.result()).toMatchObject({ subtype: "error_max_turns", turns: 50 });
+    expect(backend.requests).toHaveLength(50);
+  });
+
   it("a forced tool is forced in the first turn only", async () => {
     const backend = createScriptedBackend([{ calls: [call(1, 2)] }, { text: "3" }]);
     await readLog(start(backend, { toolChoice: "required" }).run);

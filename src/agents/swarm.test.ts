@@ -129,14 +129,15 @@ describe("handoffs", () => {
     expect(await run.result()).toMatchObject({ status: "success", agent: "a", text: "myself then" });
   });
 
-  it("AT-52 S2-32: two agents that hand off to each other without end reach the limit, which is reported", async () => {
+  it.each([
+    ["limit", 3, { limits: { handoffs: 3 } }],
+    ["default limit", 10, {}],
+  ])("AT-52 S2-32: two agents that hand off to each other without end reach the %s of %i", async (_, count, given) => {
     const there = Array.from({ length: 20 }, () => ({ calls: [handoff("b")] }));
     const back = Array.from({ length: 20 }, () => ({ calls: [handoff("a")] }));
-    const { run } = start([leg("a", there, { handoffs: ["b"] }), leg("b", back, { handoffs: ["a"] })], {
-      limits: { handoffs: 3 },
-    });
+    const { run } = start([leg("a", there, { handoffs: ["b"] }), leg("b", back, { handoffs: ["a"] })], given);
     const log = await readLog(run);
-    expect(handoffsOf(log)).toHaveLength(3);
+    expect(handoffsOf(log)).toHaveLength(count);
     expect(await run.result()).toMatchObject({ status: "error", subtype: "error_max_handoffs" });
   });
 

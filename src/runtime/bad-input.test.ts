@@ -56,7 +56,7 @@ function refusal({ target = "offline", input = "hi", options = {}, env = KEYS }:
 const circular: Record<string, unknown> = {};
 circular["self"] = circular;
 
-describe("R16: an invalid target", () => {
+describe("R16 S3-3: an invalid target", () => {
   it.each<[string, unknown, StartErrorCode, RegExp]>([
     [
       "an unknown name",
@@ -120,7 +120,7 @@ describe("R16: an invalid target", () => {
   });
 });
 
-describe("R16: a missing or wrong key or address", () => {
+describe("R16 S3-3: a missing or wrong key or address", () => {
   it.each([
     ["anthropic/x", "ANTHROPIC_API_KEY"],
     ["openai/x", "OPENAI_API_KEY"],

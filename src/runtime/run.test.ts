@@ -153,6 +153,8 @@ describe("where the key and the address of a provider come from", () => {
       "https://api.openai.com/v1/chat/completions",
     ]);
     expect(fetch.requests[0]?.headers).toMatchObject({ "x-goog-api-key": "key-g" });
+    const models = fetch.requests.slice(1).map(({ body }) => (JSON.parse(body ?? "{}") as { model?: string }).model);
+    expect(models).toEqual(["claude-sonnet-4-6", "gpt-5.6-sol"]);
   });
 
   it("a model's name may have slashes", async () => {

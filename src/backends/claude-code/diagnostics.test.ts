@@ -19,7 +19,8 @@ describe("an exit without a result", () => {
   });
 
   it("S1-134: mentions environments in which an interactive login is impossible", () => {
-    expect(diagnoseExit({ code: 1, stdoutWasEmpty: true }).troubleshooting).toContain("CI");
+    const { troubleshooting } = diagnoseExit({ code: 1, stdoutWasEmpty: true });
+    for (const place of ["daemon", "CI", "container"]) expect(troubleshooting).toContain(place);
   });
 
   it("C28: what the CLI wrote to stderr comes first", () => {

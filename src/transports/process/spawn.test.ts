@@ -261,7 +261,7 @@ describe("a process that cannot be started", () => {
       (error: { code: string; message: string }) => [error.code, error.message],
     );
 
-  it("AT-38: distinguishes a missing executable, one that may not run, and a missing folder", async () => {
+  it("AT-38 S1-42: distinguishes a missing executable, one that may not run, and a missing folder", async () => {
     const plain = join(folder, "plain");
     await writeFile(plain, "text", { mode: 0o644 });
     const orphan = join(folder, "orphan");
