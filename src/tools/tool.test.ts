@@ -206,6 +206,17 @@ describe("running a tool", () => {
     expect(clock.pending()).toBe(0);
   });
 
+  it("a tool and a run without a time limit have two minutes", async () => {
+    const hanging = tool("t", "d", {}, () => new Promise(() => undefined));
+    const { run, clock } = world();
+    let isOver = false;
+    const outcome = runTool(hanging, {}, run).finally(() => (isOver = true));
+    await clock.advance(119_999);
+    expect(isOver).toBe(false);
+    await clock.advance(1);
+    expect(await outcome).toMatchObject({ why: "timeout", output: expect.stringContaining("120000 ms") });
+  });
+
   it("an abort ends the wait at once", async () => {
     const { run, controller, clock } = world();
     const outcome = runTool(

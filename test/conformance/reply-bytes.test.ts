@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { type AgentEvent, isDelta } from "#domain";
 import { createEmulator, type EmulatorScript } from "#emulator";
 import { type RunOptions, startRun, startSession, systemWorld, type World } from "#runtime";
-import { assertRunLog } from "#testing";
+import { assertRunLog, createScriptedBackend } from "#testing";
 import { replay } from "../../src/runtime/replay.ts";
 import { describeRealCli, realCliOptions } from "../real-cli.ts";
 import { temporaryFolder } from "../temporary-folder.ts";
@@ -77,6 +77,17 @@ describe.each(BACKENDS)("F-B1: a reply longer than limits.replyBytes, from %s", 
     const run = startRun(target, "Go on", { limits: { replyBytes: LONG.length } }, world);
     const log = await eventsOf(run, async () => void (clock.pending() > 0 && (await clock.advance(500))));
     expect(log.at(-1)).toMatchObject({ type: "done", result: { status: "success", text: LONG } });
+  });
+});
+
+describe("F-B1: a run that sets no limit", () => {
+  it.each([
+    [0, "success"],
+    [1, "reply-too-large"],
+  ] as const)("with a reply of 16 MiB and %i bytes more ends with %s", async (more, subtype) => {
+    const text = "x".repeat(16 * 1024 * 1024 + more);
+    const result = await startRun(createScriptedBackend([{ text }]), "Go on", {}, createTestWorld().world).result();
+    expect(result.subtype).toBe(subtype);
   });
 });
 
