@@ -1,7 +1,7 @@
 import type { ClaudeCodeMessageKind } from "../../src/runtime/claude-code.ts";
 
 /**
- * The kinds of messages that the types of @anthropic-ai/claude-agent-sdk 0.3.326 name for what the CLI writes: the
+ * The kinds of messages that the types of @anthropic-ai/claude-agent-sdk 0.3.328 name for what the CLI writes: the
  * members of `StdoutMessage`, each with its `type` and, for `system`, its `subtype`. A result's subtypes are one kind, and
  * so are a user's message and its replay. The list is kept here because the package is large and nothing else needs it;
  * when a newer one is looked at, this is what is changed, and the compiler names the kinds that our types lack.

@@ -46,6 +46,8 @@ export interface AssistantMessage extends SenderFields {
   readonly user_message_uuids?: readonly string[];
   /** Why the turn continues after its process was replaced. */
   readonly resume_reason?: string;
+  /** It continues the thinking of the reply before it, which was cut. */
+  readonly resumed_from_incomplete_thinking?: boolean;
 }
 
 /** A message of the Messages API, as the CLI forwards it. */
@@ -84,6 +86,9 @@ export interface UserMessage extends SenderFields {
   readonly isSynthetic?: boolean;
   /** A message of ours, repeated. */
   readonly isReplay?: boolean;
+  readonly priority?: OpenWord<"later" | "next" | "now">;
+  /** The author of the message. */
+  readonly origin?: { readonly [field: string]: unknown; readonly kind?: string };
 }
 
 /**

@@ -14,6 +14,13 @@ export interface RateLimitMessage extends MessageFields {
     readonly overageResetsAt?: number;
     readonly overageDisabledReason?: string;
     readonly isUsingOverage?: boolean;
+    readonly overageInUse?: boolean;
+    readonly overageEnabled?: boolean;
+    readonly surpassedThreshold?: number;
+    readonly limitScope?: OpenWord<"channel" | "group_pool" | "service">;
+    readonly errorCode?: OpenWord<"credits_required">;
+    readonly canUserPurchaseCredits?: boolean;
+    readonly hasChargeableSavedPaymentMethod?: boolean;
   };
 }
 
@@ -31,6 +38,11 @@ export interface ToolProgressMessage extends MessageFields {
     readonly [field: string]: unknown;
     readonly agent_id?: string;
     readonly attempt?: number;
+    readonly max_retries?: number;
+    readonly retry_delay_ms?: number;
+    /** `null`: there was no response. */
+    readonly error_status?: number | null;
+    readonly error_category?: string;
   };
 }
 

@@ -28,6 +28,10 @@ export interface ResultMessage extends MessageFields {
   readonly duration_ms?: number;
   readonly duration_api_ms?: number;
   readonly ttft_ms?: number;
+  readonly first_content_frame_ms?: number;
+  readonly time_to_request_from_spawn_ms?: number;
+  readonly time_origin_ms?: number;
+  readonly warm_spare_claimed?: boolean;
   readonly ttft_stream_ms?: number;
   readonly time_to_request_ms?: number;
   /** The CLI's estimate of the cost of the process so far, all its turns together. */

@@ -12,6 +12,8 @@ export interface InitMessage extends SystemFields<"init"> {
     readonly [field: string]: unknown;
     readonly name: string;
     readonly status?: string;
+    /** Where the server was configured. */
+    readonly source?: string;
   }[];
   readonly permissionMode?: OpenWord<"acceptEdits" | "bypassPermissions" | "default" | "dontAsk" | "plan">;
   readonly apiKeySource?: string;
@@ -20,12 +22,18 @@ export interface InitMessage extends SystemFields<"init"> {
   readonly terminal_slash_commands?: readonly string[];
   readonly agents?: readonly string[];
   readonly skills?: readonly string[];
-  readonly plugins?: readonly { readonly [field: string]: unknown; readonly name: string; readonly path?: string }[];
+  readonly plugins?: readonly {
+    readonly [field: string]: unknown;
+    readonly name: string;
+    readonly path?: string;
+    readonly version?: string;
+  }[];
   readonly plugin_errors?: readonly {
     readonly [field: string]: unknown;
     readonly plugin?: string;
     readonly type?: string;
     readonly message?: string;
+    readonly path?: string;
   }[];
   readonly output_style?: string;
   readonly betas?: readonly string[];
@@ -54,6 +62,18 @@ export interface CompactBoundaryMessage extends SystemFields<"compact_boundary">
     readonly pre_tokens?: number;
     readonly post_tokens?: number;
     readonly duration_ms?: number;
+    /** The messages that were kept as they are, by their ids. */
+    readonly preserved_segment?: {
+      readonly [field: string]: unknown;
+      readonly head_uuid?: string;
+      readonly anchor_uuid?: string;
+      readonly tail_uuid?: string;
+    };
+    readonly preserved_messages?: {
+      readonly [field: string]: unknown;
+      readonly anchor_uuid?: string;
+      readonly uuids?: readonly string[];
+    };
   };
 }
 
@@ -181,6 +201,8 @@ export interface CommandsChangedMessage extends SystemFields<"commands_changed">
     readonly name: string;
     readonly description?: string;
     readonly argumentHint?: string;
+    readonly aliases?: readonly string[];
+    readonly builtin?: boolean;
   }[];
 }
 

@@ -58,7 +58,15 @@ export interface TaskNotificationMessage extends TaskFields<"task_notification">
   readonly output_file?: string;
   readonly summary?: string;
   readonly usage?: TaskUsage;
-  readonly resource_links?: readonly { readonly [field: string]: unknown; readonly uri: string }[];
+  readonly resource_links?: readonly {
+    readonly [field: string]: unknown;
+    readonly uri: string;
+    readonly name?: string;
+    readonly title?: string;
+    readonly description?: string;
+    readonly mimeType?: string;
+    readonly size?: number;
+  }[];
   readonly skip_transcript?: boolean;
   readonly ambient?: boolean;
 }
