@@ -208,8 +208,9 @@ describe("the files for deployments", () => {
     const { peerDependencies, devDependencies } = JSON.parse(read("package.json"));
     for (const name of ["pg", "pg-boss", "bullmq", "ioredis"]) {
       expect(peerDependencies).toHaveProperty(name);
-      const [, version] = new RegExp(` ${name}@(\\S+)`).exec(read("Containerfile")) ?? [];
+      const [, version] = new RegExp(` dependencies\\.${name}=(\\S+)`).exec(read("Containerfile")) ?? [];
       expect(version, name).toBe(devDependencies[name]);
+      expect(read("Containerfile")).toContain(` devDependencies.${name} `);
     }
   });
 });

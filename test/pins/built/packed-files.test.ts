@@ -13,11 +13,12 @@ const [{ files }]: [{ files: { path: string; size: number }[] }] = JSON.parse(pa
 const paths = files.map((file) => file.path);
 
 describe("the packed files", () => {
-  it("SEC22: are the build, the executable and the papers, and nothing else", () => {
+  it("SEC22: are the build, the executable, the papers and the files for deployments, and nothing else", () => {
     const isPage = (path: string) => /^dist\/web\/(index\.html|icon\.svg|assets\/index-[\w-]+\.(js|css))$/.test(path);
     const besides = paths.filter((path) => !/^dist\/[a-z0-9/-]+\.(js|js\.map|d\.ts)$/.test(path) && !isPage(path));
     const papers = /^(docs\/[\w/.-]+|[A-Z]+)\.md$|^docs\/pictures\/\w+\.(svg|png)$|^examples\/[\w-]+\.ts$/;
-    const others = ["LICENSE", "bench/results/latest.md", "bin/millrace.js", "package.json"];
+    const deploy = ["deploy/compose.yaml", "deploy/grafana-dashboard.json", "deploy/kubernetes.yaml"];
+    const others = ["LICENSE", "bench/results/latest.md", "bin/millrace.js", ...deploy, "package.json"];
     expect(besides.filter((path) => !papers.test(path)).sort()).toEqual(others);
   });
 
