@@ -1,14 +1,17 @@
-// `npm run simulate -- [--seeds 20000] [--first 1] [--seed 12345]`: the deterministic simulation (R3) with more seeds than
-// `npm test` runs, or one seed again.
+// `npm run simulate -- [--cluster] [--seeds 20000] [--first 1] [--seed 12345]`: the deterministic simulation (R3) with more
+// seeds than `npm test` runs, or one seed again. With --cluster that of many nodes (10000 seeds).
 
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { ROOT, setUp } from "./set-up.mjs";
 
-const { values } = parseArgs({
+const {
+  values: { cluster = false, ...values },
+} = parseArgs({
   options: {
-    seeds: { type: "string", default: "20000" },
+    cluster: { type: "boolean" },
+    seeds: { type: "string" },
     first: { type: "string", default: "1" },
     seed: { type: "string" },
   },
@@ -19,15 +22,16 @@ for (const [name, value] of Object.entries(values)) {
   process.exit(2);
 }
 setUp();
+const file = cluster ? "cluster" : "simulation";
 const { status } = spawnSync(
   process.execPath,
-  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", "test/simulation"],
+  [join(ROOT, "node_modules", "vitest", "vitest.mjs"), "run", `test/simulation/${file}.test.ts`],
   {
     cwd: ROOT,
     stdio: "inherit",
     env: {
       ...process.env,
-      MILLRACE_SIMULATION_SEEDS: values.seeds,
+      MILLRACE_SIMULATION_SEEDS: values.seeds ?? (cluster ? "10000" : "20000"),
       MILLRACE_SIMULATION_FIRST: values.first,
       ...(values.seed !== undefined && { MILLRACE_SIMULATION_SEED: values.seed }),
     },

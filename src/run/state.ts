@@ -176,7 +176,8 @@ export class RunState {
 
   /** Lets the source carry out the run, then closes the run. */
   async carryOut(source: RunSource): Promise<void> {
-    // The signal was already aborted: nothing is started.
+    // A signal had already fired: nothing is started. A run that is to be left to another process does not end.
+    if (this._parking !== undefined) return this._finishParked(this._parking);
     if (this._controller.signal.aborted) return this._finish(undefined);
     try {
       await source({

@@ -120,8 +120,11 @@ export class NodeWorker {
 
   private _begin(job: TakenJob): void {
     const work = this._work(job)
-      .catch((error: unknown) => {
+      .catch(async (error: unknown) => {
         this._options.write("error", "job-failed", { runId: job.runId, message: describeThrown(error) });
+        // Otherwise this node would hold it for as long as it lives, and nobody would work on the run.
+        await this._pause(RETRY_MS, this._stopTaking.signal);
+        await this._end(job, "giveBack").catch(() => undefined);
       })
       .finally(() => this._jobs.delete(work));
     this._jobs.add(work);
@@ -170,18 +173,25 @@ export class NodeWorker {
     if (job.lost.aborted) lose();
     const { check, stop } = holdClaim({ store, clock: settings.world.clock, runId: stored.id, epoch }, lose);
     try {
-      await workOnRun(this._options, stored, {
-        epoch,
-        lost: lost.signal,
-        leaving: this._leaving.signal,
-        onStart: (atWork) => this.atWork.set(stored.id, { ...atWork, check }),
-      });
+      // A store that is away says nothing about the run: it has not begun, and is begun as soon as it can be read.
+      const begin = (): Promise<void> =>
+        workOnRun(this._options, stored, {
+          epoch,
+          lost: lost.signal,
+          leaving: this._leaving.signal,
+          onStart: (atWork) => this.atWork.set(stored.id, { ...atWork, check }),
+        });
+      await this._insist(begin, lost.signal);
     } catch (error) {
+      if (lost.signal.aborted) return !this._giveUp.signal.aborted;
       const message = describeThrown(error);
       write("warn", "run-not-resumed", { runId: stored.id, message });
       const why = `The run could not be continued: ${message}.`;
       const held = { ...stored, claim: { epoch, worker: name, at: 0 } };
-      if (!lost.signal.aborted) await closeInterruptedRun(store, held, settings.world.clock, why, "interrupted", name);
+      await this._insist(
+        () => closeInterruptedRun(store, held, settings.world.clock, why, "interrupted", name),
+        lost.signal,
+      );
     } finally {
       this.atWork.delete(stored.id);
       stop();
@@ -241,14 +251,14 @@ export class NodeWorker {
     await this._insist(() => (how === "finish" ? job.finish() : job.giveBack()));
   }
 
-  /** Tries until the store and the queue answer. */
-  private async _insist<Value>(act: () => Promise<Value>): Promise<Value> {
+  /** Tries until the store and the queue answer, or the signal fires. */
+  private async _insist<Value>(act: () => Promise<Value>, signal = this._giveUp.signal): Promise<Value> {
     for (;;) {
       try {
         return await act();
       } catch (error) {
-        if (this._giveUp.signal.aborted || !isAway(error)) throw error;
-        await this._pause(RETRY_MS, this._giveUp.signal);
+        if (signal.aborted || !isAway(error)) throw error;
+        await this._pause(RETRY_MS, signal);
       }
     }
   }

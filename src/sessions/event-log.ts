@@ -91,6 +91,22 @@ export function createEventLog(options: EventLogOptions): EventLog {
   const tailWeight = (): number =>
     Math.max(TAIL_WEIGHTS.least, Math.min(TAIL_WEIGHTS.most, TAIL_WEIGHTS.all / tails.size));
 
+  /** `again`: an earlier attempt failed. */
+  const appendOnce = async (
+    runId: string,
+    events: EventBatch,
+    settlement: Settlement | undefined,
+    { epoch, again }: { readonly epoch: number | undefined; readonly again: boolean },
+  ): Promise<void> => {
+    try {
+      await store.append(runId, events, settlement, epoch);
+    } catch (error) {
+      // The earlier attempt succeeded and only its acknowledgement was lost, which a store on another machine cannot
+      // prevent.
+      if (!again || !isRefusal(error) || !(await isStored(store, runId, events))) throw error;
+    }
+  };
+
   const append = async (
     runId: string,
     events: EventBatch,
@@ -100,12 +116,9 @@ export function createEventLog(options: EventLogOptions): EventLog {
     for (let attempt = 0; ; attempt += 1) {
       if (claim?.lost.aborted === true) throw new StoreError("claim-lost", `Run ${runId} is held by another node.`);
       try {
-        await store.append(runId, events, settlement, claim?.epoch);
+        await appendOnce(runId, events, settlement, { epoch: claim?.epoch, again: attempt > 0 });
         return;
       } catch (error) {
-        // The earlier attempt succeeded and only its acknowledgement was lost, which a store on another machine cannot
-        // prevent.
-        if (attempt > 0 && isRefusal(error) && (await isStored(store, runId, events))) return;
         const last = claim === undefined ? undefined : RETRY_MS.at(-1);
         const wait = isStoreError(error) && error.code === "store-failed" ? (RETRY_MS[attempt] ?? last) : undefined;
         if (wait === undefined) throw error;
@@ -158,7 +171,8 @@ export function createEventLog(options: EventLogOptions): EventLog {
         return undefined;
       } catch (error) {
         goesOn = claim !== undefined;
-        if (onStoreFailure !== undefined && isOfTheDisk(error))
+        // A run with a claim goes on at another node: an end that is not stored would be a wrong one.
+        if (!goesOn && onStoreFailure !== undefined && isOfTheDisk(error))
           await keepEnd(writer, describeThrown(error), { recorder, onStoreFailure, tail });
         return describeThrown(error);
       } finally {

@@ -18,7 +18,8 @@ const places = urls.split(",").map((text) => {
   const { hostname: host, port } = new URL(url);
   return { name, host, port };
 });
-const agent = new Agent({ keepAlive: true, maxSockets: WAVE });
+// Several nodes take long to begin; an idle connection may be closed at the moment it is used.
+const agent = new Agent({ keepAlive: places.length === 1, maxSockets: WAVE });
 /** For streams, each of which has a connection of its own. */
 const ALONE = new Agent({ keepAlive: false });
 

@@ -4,7 +4,7 @@ import type { AgentEvent } from "#domain";
 import type { Store } from "#sessions";
 import { findViolation } from "#testing";
 import type { Dice } from "../simulation/dice.ts";
-import { findReaderFault } from "../simulation/reader.ts";
+import { findForeignEvent, findReaderFault } from "../simulation/reader.ts";
 import { order, type ServedNode, visit } from "./nodes.ts";
 
 /** A time between two kills. */
@@ -151,7 +151,8 @@ interface Remains {
 function judge({ logs, seen, lines, killed, steps }: Remains): Storm {
   const faults = [...logs].flatMap(([id, log]) => faultsOf(log, steps).map((fault) => `${id}: ${fault}`));
   for (const [id, events] of seen) {
-    const fault = findReaderFault(events, logs.get(id) ?? []);
+    const log = logs.get(id) ?? [];
+    const fault = findReaderFault(events, log) ?? findForeignEvent(events, log);
     if (fault !== undefined) faults.push(`${id}: ${fault}`);
   }
   const starts = lines.filter((line) => line.startsWith("start ")).map((line) => line.slice(6));

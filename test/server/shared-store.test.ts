@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { assertRunLog, createVirtualClock } from "#testing";
 import { park } from "#tools";
 import { createQueueInProcess } from "../../src/sessions/queues/in-process/in-process-queue.ts";
+import { type Store, StoreError } from "#sessions";
+import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
 import { chat, createCluster, eventsOf, wake } from "./cluster.ts";
 
 describe("servers that share a store and a queue", () => {
@@ -124,6 +126,113 @@ describe("servers that share a store and a queue", () => {
     await wake(node(() => "done"));
     await untilTrue(async () => (await store.findRun("local", runId))?.isOver === true);
     assertRunLog(await store.read(runId));
+  });
+
+  it.each([
+    ["for a moment", 3],
+    ["until the queue has given the run to another node, and beyond", 40],
+  ])("a store that is away %s when a run is begun ends no run", async (_, times) => {
+    const shared = createMemoryStore();
+    let left = times;
+    const shaky: Store = {
+      ...shared,
+      async findThread(tenant, id) {
+        const [run] = await shared.listRuns({ isOver: false });
+        if (run?.claim !== undefined && (left -= 1) >= 0) throw new StoreError("store-failed", "It does not answer.");
+        return shared.findThread(tenant, id);
+      },
+    };
+    const { node, until } = createCluster([], shaky);
+    const front = node(() => "never", { worker: false });
+    let ran = 0;
+    await wake(node(() => (ran += 1)));
+    const { runId, text } = await chat(front);
+    expect(eventsOf(await until(text)).at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    expect(left).toBeLessThan(0);
+    expect(ran).toBe(1);
+    assertRunLog(await shared.read(runId));
+  });
+
+  it("readers are shown no end of a run whose stored events cannot be read back at once", async () => {
+    const shared = createMemoryStore();
+    let isAway = false;
+    let faults = 0;
+    const away = (): StoreError => new StoreError("store-failed", "It does not answer.");
+    const shaky: Store = {
+      ...shared,
+      async append(runId, events, settlement, epoch) {
+        await shared.append(runId, events, settlement, epoch);
+        if (faults > 0 || !events.some(({ type }) => type === "tool-call")) return;
+        // It is stored, and neither that is heard nor, for a while, anything else.
+        faults += 1;
+        isAway = true;
+        throw away();
+      },
+      async read(runId, options) {
+        if (!isAway) return shared.read(runId, options);
+        isAway = false;
+        throw away();
+      },
+    };
+    const { node, until } = createCluster([], shaky);
+    const { runId, text } = await chat(node(() => "done"));
+    const events = eventsOf(await until(text));
+    expect(faults).toBe(1);
+    expect(events.at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    const log = await shared.read(runId);
+    expect(log).toContainEqual(events.at(-1));
+    assertRunLog(log);
+  });
+
+  it("a run that a node takes while it shuts down is left to another one, and does not end", async () => {
+    const shared = createMemoryStore();
+    let isHeld = false;
+    let letGo: (() => void) | undefined;
+    const shaky: Store = {
+      ...shared,
+      async claim(runId, wanted) {
+        const epoch = (await shared.claim?.(runId, wanted)) ?? 0;
+        if (isHeld) return epoch;
+        isHeld = true;
+        await new Promise<void>((resolve) => {
+          letGo = resolve;
+        });
+        return epoch;
+      },
+    };
+    const { clock, node, until, untilTrue } = createCluster([], shaky);
+    const front = node(() => "never", { worker: false });
+    const leaving = node(() => "never", { limits: { shutdownMs: 100 } });
+    await wake(leaving);
+    const { runId, text } = await chat(front);
+    await untilTrue(() => letGo !== undefined);
+    const closed = leaving.server.close();
+    await clock.advance(1000);
+    letGo?.();
+    await until(closed);
+    let ran = 0;
+    await wake(node(() => (ran += 1)));
+    expect(eventsOf(await until(text)).at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    expect(ran).toBe(1);
+    assertRunLog(await shared.read(runId));
+  });
+
+  it("a node that fails at a job gives it back", async () => {
+    const shared = createMemoryStore();
+    let left = 2;
+    const shaky: Store = {
+      ...shared,
+      async releaseClaim(claim) {
+        if ((left -= 1) >= 0) throw new Error("a fault that nobody expects");
+        return (await shared.releaseClaim?.(claim)) ?? false;
+      },
+    };
+    const { first, node, until, untilTrue } = createCluster([], shaky);
+    const front = node(() => "never", { worker: false });
+    await wake(node(() => "done"));
+    const { text } = await chat(front);
+    await until(text);
+    await untilTrue(async () => (await first.connect().count()).active === 0);
   });
 
   it("a queue that does not answer is 503, and nothing is stored", async () => {

@@ -1,4 +1,4 @@
-import type { AgentEvent } from "#domain";
+import { type AgentEvent, isDelta } from "#domain";
 import type { EventLog } from "#sessions";
 import type { VirtualClock } from "#testing";
 import type { Dice } from "./dice.ts";
@@ -67,4 +67,13 @@ export function findReaderFault(seen: readonly AgentEvent[], log: readonly Agent
   const last = log.at(-1);
   if (last?.type === "done" && next !== last.seq + 1) return `A reader was left at ${next} of ${last.seq + 1} events.`;
   return undefined;
+}
+
+/** What is wrong with the events that a reader has seen, compared with those of the log. Deltas may be merged differently. */
+export function findForeignEvent(seen: readonly AgentEvent[], log: readonly AgentEvent[]): string | undefined {
+  const stored = new Map(log.map((event) => [event.seq, event]));
+  const foreign = seen.find(
+    (event) => !isDelta(event) && JSON.stringify(stored.get(event.seq)) !== JSON.stringify(event),
+  );
+  return foreign && `A reader was given an event that is not in the log: ${JSON.stringify(foreign)}`;
 }
