@@ -214,5 +214,6 @@ th, td { text-align: right; padding: 6px 8px; border-bottom: 1px solid var(--lin
 .plots { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 340px), 1fr)); gap: 16px 32px } figure { margin: 0 } figcaption { font-weight: 600; margin: 8px 0 4px }
 svg { width: 100%; max-width: 460px; height: auto; font: 12px system-ui, sans-serif } .grid { stroke: var(--line) } .tick { fill: var(--quiet); text-anchor: middle } .name { fill: var(--ink) } .value { fill: var(--ink) } .none { fill: var(--quiet) } .mean { stroke: var(--ink); stroke-width: 2 } .dot { fill-opacity: .75 }
 .c0 { fill: var(--c0) } .c1 { fill: var(--c1) } .c2 { fill: var(--c2) } .c3 { fill: var(--c3) } .c4 { fill: var(--c4) } .c5 { fill: var(--c5) }
+@media print { :root { --paper: #fff; --ink: #1c1f23; --quiet: #5b636d; --line: #d9dde2 } .wide { overflow: visible } table { font-size: .6875rem } th, td { padding: 4px } td:first-child { white-space: normal } figure, tr { break-inside: avoid } }
 details { border-bottom: 1px solid var(--line); padding: 6px 0 } summary { cursor: pointer } pre { white-space: pre-wrap; font: 13px/1.5 ui-monospace, monospace }
 `;

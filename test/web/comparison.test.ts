@@ -12,6 +12,9 @@ const VIEWS: readonly (readonly [string, BrowserContextOptions])[] = [
   ["phone", { viewport: { width: 390, height: 844 } }],
 ];
 
+/** What the edge of a sheet of paper cuts off: nobody can scroll there. */
+const CUT_OFF = `[...document.querySelectorAll(".wide")].filter((one) => one.getBoundingClientRect().left + one.scrollWidth > innerWidth).length`;
+
 /** Words of one line each: a heading with more lines than words was broken within a word. */
 const BROKEN_HEADINGS = `[...document.querySelectorAll("th")].filter((cell) => {
   const range = document.createRange();
@@ -74,5 +77,16 @@ describeInBrowser("S3-38: the report of a comparison, as people see it", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth - innerWidth")).toBeLessThanOrEqual(0);
     expect(problems).toEqual([]);
     await context.close();
+  });
+
+  it("on paper: no column of a table is cut off", async () => {
+    // A4 in portrait with the margins of Chromium.
+    const page = await browser.newPage({ viewport: { width: 718, height: 1000 }, colorScheme: "dark" });
+    await page.goto(`file://${path}`);
+    await page.emulateMedia({ media: "print" });
+    await shoot(page, "comparison-print");
+    expect(await page.evaluate(CUT_OFF)).toBe(0);
+    expect(await page.evaluate("getComputedStyle(document.body).color")).toBe("rgb(28, 31, 35)");
+    await page.close();
   });
 });
