@@ -32,7 +32,7 @@ export interface Server {
   start(): Promise<void>;
   /** Listens on this machine; on an address that other machines can reach only with a token. */
   listen(options?: ListenOptions): Promise<Listening>;
-  /** Lets runs finish for a while, aborts the rest, stores every end, and stops listening. Idempotent. */
+  /** Lets runs finish for a while, stops listening, and leaves the rest to the next start, which continues them. Idempotent. */
   close(): Promise<void>;
 }
 
