@@ -36,8 +36,8 @@ const INPUT_READERS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** Builtins that evaluate array indexes in their arguments, and thus a command inside an index. */
-const INDEX_READERS: ReadonlySet<string> = new Set("test [ [[ printf read unset wait".split(" "));
+/** Builtins that evaluate array indexes in their arguments, and thus a command inside an index, or print it for one that does. */
+const INDEX_READERS: ReadonlySet<string> = new Set("test [ [[ echo printf read unset wait".split(" "));
 
 /** Everything a shell text may run, as far as this can be known in advance. */
 export interface ShellForms {
@@ -71,6 +71,8 @@ interface TextPosition {
   readonly depth: number;
   /** The program that runs it adds further arguments. */
   readonly isFed: boolean;
+  /** It is made of several arguments, each of which may be a command of its own. */
+  readonly isJoined?: boolean;
 }
 
 function addText(list: FormList, text: string, place: TextPosition): void {
@@ -102,8 +104,10 @@ function addCommand(list: FormList, command: ShellCommand, place: TextPosition, 
   if (starts.some((start) => runsUnseen(command, start))) list.isOpen = true;
   if (isFed && (isReplaced(words, first) || starts.some((start) => carriesInput(words, start, first))))
     list.isOpen = true;
-  if (starts.some((start) => runsWritten(words, start, written))) list.isOpen = true;
+  const runsSeveral = place.isJoined === true || /^(?:g?find|fd|fdfind)$/.test(programName(words[first] ?? ""));
+  if (starts.some((start) => runsWritten(command, start, written, runsSeveral))) list.isOpen = true;
   const reader = starts.find((start) => isShell(words[start] ?? "") || isEval(words[start] ?? ""));
+  if (isFed && reader !== undefined && evaluatesInput(words, first, reader)) list.isOpen = true;
   const carried = carriedFrom(words, first);
   if (reader !== undefined) addArguments(list, words.slice(reader + 1), place);
   else if (carried !== undefined) addArguments(list, words.slice(carried), { ...place, isFed });
@@ -144,7 +148,7 @@ function addArguments(list: FormList, words: readonly string[], { depth, isFed }
   }
   const start = words.findIndex((word) => !word.startsWith("-"));
   if (start !== -1 && start < words.length - 1 && texts.length > 0) {
-    addText(list, words.slice(start).join(" "), { depth: depth - 1, isFed });
+    addText(list, words.slice(start).join(" "), { depth: depth - 1, isFed, isJoined: true });
   } else if (start !== -1) addPlainForms(list, words, start);
 }
 
@@ -232,6 +236,8 @@ function addLooseArguments(list: FormList, { words }: ShellCommand, start: numbe
   const name = programName(words[start] ?? "");
   const isInert = INERT.has(name);
   if (!isInert && !isKnownProgram(name)) addUnknownArguments(list, words, start);
+  // The first word of an arithmetic expression: `$(( 'a[$(x)]' ))`.
+  if (holdsCommand(words[start] ?? "")) addHeldCommand(list, words[start] ?? "", depth);
   for (const word of words.slice(start + 1)) {
     if (holdsCommand(word) && (!isInert || (INDEX_READERS.has(name) && word.includes("["))))
       addHeldCommand(list, word, depth);
@@ -287,7 +293,7 @@ function addLooseForms(list: FormList, text: string): void {
     const words = piece.replaceAll("\\", "").split(/\s+/).filter(Boolean);
     const start = startOfCommand(words);
     const name = programName(words[start] ?? "").replace(/^[.:@]/, "");
-    const isEcho = ["echo", "printf", "spawn", "shell", "system", "sh", "syscmd", "e", "exec"].includes(name);
+    const isEcho = ["echo", "printf", "spawn", "shell", "system", "sh", "syscmd", "e", "eval", "exec"].includes(name);
     const starts = isEcho ? [start, start + 1, start + 2] : startsOfCommands(words);
     for (const at of starts) {
       const word = words[at];
@@ -298,18 +304,39 @@ function addLooseForms(list: FormList, text: string): void {
   }
 }
 
+/** Whether a builtin evaluates a command inside an array index, or sets a variable that another command evaluates. */
+export function setsOrEvaluates([name = "", ...rest]: readonly string[]): boolean {
+  if (name === "printf" && rest.some((word) => word.startsWith("-v"))) return true;
+  return name !== "echo" && INDEX_READERS.has(name) && rest.some((word) => word.includes("[") && holdsCommand(word));
+}
+
 /** Whether the program that a feeder runs is itself replaced by the input (`xargs -I{} {} x`). */
 function isReplaced(words: readonly string[], start: number): boolean {
   const carried = carriedFrom(words, start);
   if (carried === undefined) return false;
+  const { mark, at } = markOf(words, start, carried);
+  return words[at]?.includes(mark) === true || words[at]?.includes("{}") === true;
+}
+
+/** Whether a shell that a feeder runs evaluates the input (`xargs -I{} sh -c '{} x'`). */
+function evaluatesInput(words: readonly string[], start: number, reader: number): boolean {
+  const { mark } = markOf(words, start, carriedFrom(words, start) ?? start + 1);
+  const inline = words.findIndex((word, at) => at > reader && /^-[A-Za-z]*c$/.test(word));
+  const texts = isShell(words[reader] ?? "") ? words.slice(inline + 1, inline + 2) : words.slice(reader + 1);
+  return (inline !== -1 || isEval(words[reader] ?? "")) && texts.some((word) => word.includes(mark) || word.includes("{}"));
+}
+
+/** What a feeder replaces with its input, and where the program it runs begins. */
+function markOf(words: readonly string[], start: number, carried: number): { mark: string; at: number } {
   let at = carried;
   let mark = "{}";
   const isXargs = /xargs|parallel|rush/.test(words[start] ?? "");
   while (isXargs && isOption(words[at])) {
     if (words[at] === "-I" || words[at] === "-J") mark = words[at + 1] ?? mark;
+    else mark = /^-[IJ](.+)$/.exec(words[at] ?? "")?.[1] ?? mark;
     at += /^-[InPLsdEaJRj]$/.test(words[at] ?? "") ? 2 : 1;
   }
-  return words[at]?.includes(mark) === true || words[at]?.includes("{}") === true;
+  return { mark, at };
 }
 
 /** Whether a program that runs others receives its program from the input, which is unknown here. */

@@ -1,5 +1,5 @@
 import { type Glob, matchesGlob, patternsMeet } from "./matcher.ts";
-import { isEvaluated, listShellForms, type ShellForms } from "./shell-forms.ts";
+import { isEvaluated, listShellForms, setsOrEvaluates, type ShellForms } from "./shell-forms.ts";
 import { isKnownProgram } from "./shell-known.ts";
 import { carriedFrom, isAssignment, isCarrier, isEval, isShell, startOfCommand } from "./shell-names.ts";
 import { type Given, isInterpreter, runsUnseen } from "./shell-unseen.ts";
@@ -53,7 +53,7 @@ function isNamed(command: Given, head: string): boolean {
   const carried = isCarrier(program) ? carriedProgram(words, named) : 0;
   if (carried === undefined) return false;
   const left = withoutNamed(command, named);
-  if (runsUnseen(left, 0) || writesByOption(left.words)) return false;
+  if (runsUnseen(left, 0) || writesByOption(left.words) || setsOrEvaluates(left.words)) return false;
   if (carried === 0) return !isCarrying(left.words);
   const offset = words.slice(0, carried).join(" ").length + 1;
   return isNamed({ words: words.slice(carried), expands: expands.slice(carried) }, head.slice(offset));
@@ -84,6 +84,7 @@ function doesMore(command: Given): boolean {
     isEval(program) ||
     runsUnseen(command, 0) ||
     writesByOption(command.words) ||
+    setsOrEvaluates(command.words) ||
     isCarrying(command.words)
   );
 }
@@ -115,8 +116,10 @@ function carriedProgram(words: readonly string[], named: number): number | undef
 
 /** Whether it runs a command in its arguments. Programs whose whole purpose this is for a user are left out. */
 function isCarrying(words: readonly string[]): boolean {
+  const carried = carriedFrom(words, 0);
+  if (carried === undefined) return false;
   return (
-    carriedFrom(words, 0) !== undefined &&
+    words[carried - 1] === "env" ||
     !/^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|docker|podman)$/.test(words[0] ?? "")
   );
 }

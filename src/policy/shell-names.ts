@@ -13,7 +13,7 @@ const CARRIERS: ReadonlySet<string> = new Set(
     "npx bunx pnpx uvx hyperfine concurrently watchexec nodemon gtimeout gxargs gnice genv gstdbuf start-stop-daemon " +
     "cross-env dotenv dotenvx gosu su-exec tini dumb-init chpst setuidgid s6-setuidgid softlimit choom cpulimit cgexec faketime " +
     "eatmydata nocache torsocks torify proxychains proxychains4 schroot fakechroot systemd-nspawn chronic ifne pee mispipe sem " +
-    "xe run-one retry timelimit lockf setlock capsh screen dtach abduco xterm konsole alacritty kitty foot gnome-terminal " +
+    "xe run-one retry timelimit lockf zargs setlock capsh screen dtach abduco xterm konsole alacritty kitty foot gnome-terminal " +
     "wsl cmd winpty Start-Process distrobox toolbox pdsh pssh clush fab"
   ).split(" "),
 );
@@ -27,8 +27,9 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
   docker: ["run", "exec"],
   podman: ["run", "exec"],
   kubectl: ["exec", "run", "debug"],
-  npm: ["exec", "x", "explore"],
-  pnpm: ["exec", "dlx"],
+  // Without a script of that name, `npm run env` is the program.
+  npm: ["exec", "x", "explore", "env"],
+  pnpm: ["exec", "dlx", "env"],
   yarn: ["exec", "dlx", "run"],
   bun: ["x"],
   uv: ["run"],
@@ -73,7 +74,7 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Carriers that add further arguments to the command, from their input or from a list. */
-const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs parallel sem rush xe find gfind fd fdfind entr".split(" "));
+const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs zargs parallel sem rush xe find gfind fd fdfind entr".split(" "));
 
 /** Commands that execute a file, `-c TEXT`, or their input as a shell text. */
 const SHELLS: ReadonlySet<string> = new Set(
@@ -153,6 +154,8 @@ export function startsOfCommands(words: readonly string[]): readonly number[] {
 /** The index after which a command's arguments may hold another command; `undefined`: there is none. */
 export function carriedFrom(words: readonly string[], start: number): number | undefined {
   const name = programName(words[start] ?? "");
+  // It only shows what would be run.
+  if (name === "command" && /^-p?[vV]/.test(words[start + 1] ?? "")) return undefined;
   if (CARRIERS.has(name) || /^ld(?:-linux.*|-musl.*)?\.so(?:\.\d+)?$/.test(name)) return start + 1;
   if (!Object.hasOwn(SOMETIMES_CARRIERS, name)) return undefined;
   const switches = SOMETIMES_CARRIERS[name] as readonly string[];

@@ -66,7 +66,8 @@ const RUNNING: readonly Running[] = [
   },
   {
     name: /^(?:sqlite3|psql|mysql|mariadb|duckdb)$/,
-    short: /^\s*\.(?:shell|system|sh|load)\b|\\!|^system\b|\bprogram\b|\bload_extension\b/im,
+    // The dot commands of sqlite3 may be shortened, and some of them read from a program or a file.
+    short: /^\s*\.(?:sh(?:e(?:ll?)?)?|sy\w*|lo\w*|read?|imp\w*)\b|\\!|^system\b|\bprogram\b|\b(?:load_extension|edit|writefile)\s*\(/im,
   },
   { name: /^(?:gdb|lldb)$/, short: /^-(?:ex|o|x|s)$/, long: "eval-command one-line command source" },
   { name: /^socat$|^ncat?$/, short: /^(?:EXEC:|SYSTEM:|-e$|-c$)/i, long: "exec sh-exec lua-exec" },
@@ -79,6 +80,8 @@ const RUNNING: readonly Running[] = [
   },
   { name: /^crontab$|^at$/, short: /^/ },
   { name: /^enable$/, short: /^-f/ },
+  { name: /^hash$/, short: /^-[a-z]*p/ },
+  { name: /^(?:mapfile|readarray)$/, short: /^-[a-zA-Z]*C/ },
   { name: /^(?:rails|jupyter)$/, short: /^(?:runner|r|run)$/ },
   { name: /^php[\d.]*$/, long: "execute" },
   { name: /^mvnw?$/, short: /^exec:|^-Dexec\./ },
@@ -109,6 +112,8 @@ export function runsUnseen({ words, expands }: Given, start: number): boolean {
   if (isShell(name)) return isUnseenShell(rest, unknown);
   if (name === "source" || name === ".") return rest.length > 0 && isUnseenFile(rest[0], unknown[0]);
   if (name === "eval") return unknown.includes(true);
+  // Everything but the list of commands is run again.
+  if (name === "fc") return !rest.some((word) => /^-[a-z]*l/.test(word));
   if (name === "parallel" || name === "rush") return !rest.some((word) => !word.startsWith("-"));
   if (name === "find" || name === "gfind") return rest.some((word) => /^-(?:delete|fprint[0f]?|fls)$/.test(word));
   if (name === "git") return isUnseenGit(rest, unknown);
@@ -146,12 +151,13 @@ export function loadsSomething(assignment: string): boolean {
   const value = assignment.slice(assignment.indexOf("=") + 1);
   if (value === "") return false;
   if (/^(?:NODE_OPTIONS|npm_config_node_options)$/i.test(name)) return /data:/.test(value);
+  if (name === "LESS" || name === "MORE") return /[!|]/.test(value);
   return LOADED.test(name) || (name === "GOFLAGS" && /exec|tool|overlay/.test(value));
 }
 
 /** The value of an assignment that a program runs as a command, such as a pager. */
 export function commandInAssignment(assignment: string): string | undefined {
-  return /(?:PAGER|EDITOR|VISUAL|BROWSER|_COMMAND|_CMD|SHELL|ASKPASS|LESSCLOSE|_DIFF|_SSH|_RSH|_PROG|_WRAPPER|_LINKER|_RUNNER|^CC|^CXX|^LD|^AR|^GREP)$/i.test(
+  return /(?:PAGER|EDITOR|VISUAL|BROWSER|_COMMAND|_CMD|SHELL|ASKPASS|LESSCLOSE|LESSEDIT|_DIFF|_SSH|_RSH|_PROG|_WRAPPER|_LINKER|_RUNNER|^CC|^CXX|^LD|^AR|^GREP)$/i.test(
     assignedName(assignment),
   )
     ? assignment.slice(assignment.indexOf("=") + 1)
@@ -173,7 +179,8 @@ function isUnseenShell(rest: readonly string[], unknown: readonly boolean[]): bo
 
 /** There is no file, or its name is unknown. */
 function isUnseenFile(file: string | undefined, isUnknown: boolean | undefined): boolean {
-  if (file === undefined || isUnknown === true || file === "-") return true;
+  // In zsh, `=(x)` is a file with the output of `x`.
+  if (file === undefined || isUnknown === true || file === "-" || file === "=") return true;
   return /^\/|(?:^|\/)\.\.\//.test(file) && /\/(?:dev|proc)\//.test(file);
 }
 

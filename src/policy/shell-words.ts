@@ -28,6 +28,18 @@ const LONGEST_GROUP = 200;
 /** Deeper nesting is not followed. */
 const DEEPEST = 24;
 
+/** In zsh, the inside of `*(e:'x':)` and `*(+f)`: a command decides which files the pattern matches. */
+const RUNNING_QUALIFIER = /^[^()|]*(?:e[^\w\s|)]|\+\w)[^|]*$/;
+
+/** A command that evaluates something that is not known. */
+const EVALUATION: ShellCommand = {
+  words: ["eval", "$"],
+  expands: [false, true],
+  fixed: [4, 0],
+  redirects: false,
+  targets: [],
+};
+
 /**
  * Splits a shell text into its simple commands as a shell would, without expanding anything. One pass; never throws.
  */
@@ -159,6 +171,7 @@ class ShellReader {
     const inside = this._text.slice(this._at, this._at + group);
     this._at += group + 1;
     this._commands.push(...readShell(inside).commands);
+    if (RUNNING_QUALIFIER.test(inside)) this._commands.push(EVALUATION);
     add(level, `(${inside})`);
     return true;
   }

@@ -23,7 +23,7 @@ const WRITING: readonly Writing[] = [
     name: /^curl$/,
     // After flags without a value, as in `-sLo`.
     word: /^-[#0-46aBfgGiIjklLMnNpqRsSvZ]*[oODcKJ]|%output\{/,
-    long: "output output-dir remote-name remote-name-all dump-header cookie-jar config trace trace-ascii stderr etag-save hsts alt-svc libcurl",
+    long: "output output-dir remote-name remote-name-all dump-header cookie-jar config trace trace-ascii stderr etag-save hsts alt-svc libcurl ssl-sessions",
   },
   {
     name: /^[gmn]?awk$/,
@@ -37,7 +37,7 @@ const WRITING: readonly Writing[] = [
   { name: /^openssl$/, word: /^-(?!noout$)(?:\w*out\w*|writerand|CAserial|CAcreateserial)$/ },
   { name: /^yq$/, word: /^-[a-zA-Z]*[is]/, long: "inplace in-place split-exp" },
   { name: /^tcpdump$/, word: /^-[a-zA-Z]*w/ },
-  { name: /^sqlite3$/, word: /^\s*\.(?:output|once|backup|save|clone|log|excel|archive|ar)\b/m },
+  { name: /^sqlite3$/, word: /^--?init$|^\s*\.(?:output|once|backup|save|clone|log|excel|archive|ar)\b/m },
   { name: /^(?:kubectl|oc|helm)$/, long: "kubeconfig" },
 ];
 

@@ -4,8 +4,8 @@ import type { ShellCommand } from "./shell-words.ts";
 
 /** The files that the commands of one text write; their content is unknown. */
 export interface WrittenFiles {
-  /** The last segments of their paths: the working folder may have changed in between. */
-  readonly names: ReadonlySet<string>;
+  /** The last segments of their paths, with the commands that write them: the working folder may have changed in between. */
+  readonly names: ReadonlyMap<string, ReadonlySet<ShellCommand>>;
   /** Some program loads one of them by itself: a makefile, a hook, a shell's startup file. */
   readonly isLoaded: boolean;
   /** The search path for programs is changed. */
@@ -27,28 +27,49 @@ const LOADED_FILE =
   /(?:^|\/)(?:GNUmakefile|[Mm]akefile|package\.json|\.npmrc|\.(?:bash|zsh)\w*|\.profile|\.envrc|\.gitconfig|\.vimrc|\.exrc|conftest\.py|sitecustomize\.py|build\.rs|authorized_keys)$|\.git\/(?:hooks\/|config$)/;
 
 export function writtenFiles(commands: readonly ShellCommand[]): WrittenFiles {
-  const targets = commands.flatMap(({ words, targets: redirected }) => [
-    ...redirected,
-    ...(programName(words[0] ?? "") === "tee" ? words.slice(1) : []),
-  ]);
-  const named = commands.flatMap(({ words }) => {
+  const names = new Map<string, Set<ShellCommand>>();
+  let isLoaded = false;
+  for (const command of commands) {
+    const { words } = command;
+    const targets = [...command.targets, ...(programName(words[0] ?? "") === "tee" ? words.slice(1) : [])];
+    if (targets.some((path) => LOADED_FILE.test(path))) isLoaded = true;
     const start = startOfCommand(words);
-    return makesFiles(words[start] ?? "") ? words.slice(start + 1).flatMap(namesIn) : [];
-  });
+    const named = makesFiles(words[start] ?? "") ? words.slice(start + 1).flatMap(namesIn) : [];
+    for (const name of [...targets.map(programName), ...named]) {
+      const writers = names.get(name) ?? new Set();
+      names.set(name, writers.add(command));
+    }
+  }
   return {
-    names: new Set([...targets.map(programName), ...named]),
-    isLoaded: targets.some((path) => LOADED_FILE.test(path)),
+    names,
+    isLoaded,
     isPathSet: commands.some(({ words }) => words.some((word) => word.includes("=") && assignedName(word) === "PATH")),
   };
 }
 
-/** Whether a command runs a file that the same text has written. */
-export function runsWritten(words: readonly string[], start: number, written: WrittenFiles): boolean {
+/**
+ * Whether a command runs a file that the same text has written. A command that names a file of its own has not written
+ * it before, unless it runs several commands.
+ */
+export function runsWritten(
+  command: ShellCommand,
+  start: number,
+  written: WrittenFiles,
+  runsSeveral: boolean,
+): boolean {
+  const { words } = command;
+  const isWritten = (word: string): boolean => {
+    const writers = written.names.get(programName(word));
+    return writers !== undefined && (runsSeveral || writers.size > 1 || !writers.has(command));
+  };
   if (written.names.size === 0) return false;
   const program = words[start] ?? "";
-  if ((program.includes("/") || written.isPathSet) && written.names.has(programName(program))) return true;
+  if ((program.includes("/") || written.isPathSet) && isWritten(program)) return true;
   if (!isShell(program) && !FILE_RUNNERS.test(programName(program))) return false;
-  return words.slice(start + 1).some((word) => written.names.has(programName(word)));
+  // Python looks for a module, and for what it imports, in the working folder.
+  const runsModule = /^(?:python|pypy)/.test(programName(program)) && words.some((word) => /^-[A-Za-z]*m/.test(word));
+  if (runsModule && [...written.names.keys()].some((name) => name.endsWith(".py"))) return true;
+  return words.slice(start + 1).some(isWritten);
 }
 
 function makesFiles(program: string): boolean {
