@@ -323,7 +323,9 @@ function evaluatesInput(words: readonly string[], start: number, reader: number)
   const { mark } = markOf(words, start, carriedFrom(words, start) ?? start + 1);
   const inline = words.findIndex((word, at) => at > reader && /^-[A-Za-z]*c$/.test(word));
   const texts = isShell(words[reader] ?? "") ? words.slice(inline + 1, inline + 2) : words.slice(reader + 1);
-  return (inline !== -1 || isEval(words[reader] ?? "")) && texts.some((word) => word.includes(mark) || word.includes("{}"));
+  return (
+    (inline !== -1 || isEval(words[reader] ?? "")) && texts.some((word) => word.includes(mark) || word.includes("{}"))
+  );
 }
 
 /** What a feeder replaces with its input, and where the program it runs begins. */

@@ -119,7 +119,6 @@ function isCarrying(words: readonly string[]): boolean {
   const carried = carriedFrom(words, 0);
   if (carried === undefined) return false;
   return (
-    words[carried - 1] === "env" ||
-    !/^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|docker|podman)$/.test(words[0] ?? "")
+    words[carried - 1] === "env" || !/^(?:npx|bunx|pnpx|uvx|npm|pnpm|yarn|bun|docker|podman)$/.test(words[0] ?? "")
   );
 }

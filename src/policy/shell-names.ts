@@ -74,7 +74,9 @@ const SOMETIMES_CARRIERS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Carriers that add further arguments to the command, from their input or from a list. */
-const FEEDERS: ReadonlySet<string> = new Set("xargs gxargs zargs parallel sem rush xe find gfind fd fdfind entr".split(" "));
+const FEEDERS: ReadonlySet<string> = new Set(
+  "xargs gxargs zargs parallel sem rush xe find gfind fd fdfind entr".split(" "),
+);
 
 /** Commands that execute a file, `-c TEXT`, or their input as a shell text. */
 const SHELLS: ReadonlySet<string> = new Set(

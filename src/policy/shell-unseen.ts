@@ -67,7 +67,8 @@ const RUNNING: readonly Running[] = [
   {
     name: /^(?:sqlite3|psql|mysql|mariadb|duckdb)$/,
     // The dot commands of sqlite3 may be shortened, and some of them read from a program or a file.
-    short: /^\s*\.(?:sh(?:e(?:ll?)?)?|sy\w*|lo\w*|read?|imp\w*)\b|\\!|^system\b|\bprogram\b|\b(?:load_extension|edit|writefile)\s*\(/im,
+    short:
+      /^\s*\.(?:sh(?:e(?:ll?)?)?|sy\w*|lo\w*|read?|imp\w*)\b|\\!|^system\b|\bprogram\b|\b(?:load_extension|edit|writefile)\s*\(/im,
   },
   { name: /^(?:gdb|lldb)$/, short: /^-(?:ex|o|x|s)$/, long: "eval-command one-line command source" },
   { name: /^socat$|^ncat?$/, short: /^(?:EXEC:|SYSTEM:|-e$|-c$)/i, long: "exec sh-exec lua-exec" },
