@@ -260,7 +260,7 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
         await resume(stored);
       } catch (error) {
         if (isStoreError(error) && error.code === "store-failed") throw error;
-        const message = describeThrown(error);
+        const message = settings.secrets?.text(describeThrown(error)) ?? describeThrown(error);
         write("warn", "run-not-resumed", { runId: stored.id, message });
         await closeInterruptedRun(store, stored, world.clock, `The run could not be continued: ${message}.`);
       }
@@ -490,7 +490,9 @@ export function createLiveRuns(options: LiveRunsOptions): LiveRuns {
       await turns.get(runId)?.catch(() => undefined);
       if (!(await isAwaited(runId, tenant, answer))) return false;
       // Stored before anybody is told that it was accepted, also while the run is active: the process may die now.
-      if (!(await store.addAnswer(runId, { ...answer, at: world.clock.now() } as StoredAnswer))) return false;
+      // What is stored may wait for days, so its secrets are masked; a run that is active receives the original.
+      const kept = settings.secrets?.value(answer) ?? answer;
+      if (!(await store.addAnswer(runId, { ...kept, at: world.clock.now() } as StoredAnswer))) return false;
       await passOn(run, answer);
       return true;
     },

@@ -208,7 +208,8 @@ export function createNodeRuns(options: NodeOptions): LiveRuns {
     async answer({ id: runId, tenant = LOCAL_TENANT }, answer) {
       const stored = await store.findRun(tenant, runId);
       if (stored === undefined || stored.isOver || !(await isAwaited(stored, answer))) return false;
-      if (!(await store.addAnswer(runId, { ...answer, at: world.clock.now() } as StoredAnswer))) return false;
+      const kept = settings.secrets?.value(answer) ?? answer;
+      if (!(await store.addAnswer(runId, { ...kept, at: world.clock.now() } as StoredAnswer))) return false;
       const own = worker.atWork.get(runId);
       const { callId, decision, result } = answer;
       if (decision !== undefined && own?.run.answer(callId, decision) === true) own.answered.add(callId);

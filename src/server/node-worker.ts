@@ -184,7 +184,7 @@ export class NodeWorker {
       await this._insist(begin, lost.signal);
     } catch (error) {
       if (lost.signal.aborted) return !this._giveUp.signal.aborted;
-      const message = describeThrown(error);
+      const message = settings.secrets?.text(describeThrown(error)) ?? describeThrown(error);
       write("warn", "run-not-resumed", { runId: stored.id, message });
       const why = `The run could not be continued: ${message}.`;
       const held = { ...stored, claim: { epoch, worker: name, at: 0 } };

@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { agent, type World } from "#runtime";
+import type { ServerOptions } from "#server";
 import { CHAT_TENANT, type Store } from "#sessions";
 import { createScriptedFetch } from "#testing";
-import { tool } from "#tools";
+import { park, tool } from "#tools";
 import { openKeptConversation } from "../../src/runtime/kept-conversation.ts";
 import { openai } from "../../src/runtime/openai.ts";
 import { startStored } from "../../src/runtime/stored-run.ts";
 import { createMemoryStore } from "../../src/sessions/stores/memory/memory-store.ts";
+import { chat, createCluster, wake } from "../server/cluster.ts";
 import { readText, startServer, testWorld } from "../server/support.ts";
 import { HOSTS, KEY, leaks } from "./hosts.ts";
 
@@ -77,5 +79,49 @@ describe("F-A3 SEC16: what is stored has no secret, whether a person, a tool or 
     expect(await (await chat.send(SAID)).result()).toMatchObject({ status: "success" });
     await chat.close();
     expectCovered(await everything(store, CHAT_TENANT));
+  });
+});
+
+describe("F-A3: what a run waits for is stored without a secret before the run continues", () => {
+  /** A store that keeps a copy of every answer: the end of the run removes them. */
+  function watchedStore() {
+    const answers: unknown[] = [];
+    const store = createMemoryStore();
+    const { addAnswer } = store;
+    store.addAnswer = (runId, answer) => {
+      answers.push(answer);
+      return addAnswer.call(store, runId, answer);
+    };
+    return { store, answers };
+  }
+
+  const GIVEN = {
+    "the result of a parked call": { ask: [], at: "call-parked", path: "results", body: { output: SAID } },
+    "the answer to a question": { ask: ["work"], at: "asked", path: "permissions", body: { allow: false, reason: SAID } },
+  } as const;
+  const cases = (["one server", "several nodes"] as const).flatMap((servers) =>
+    Object.entries(GIVEN).map(([what, given]) => ({ what, servers, ...given })),
+  );
+
+  it.each(cases)("$what, on $servers", async ({ servers, ask, at, path, body }) => {
+    const { store, answers } = watchedStore();
+    const cluster = createCluster(ask, store);
+    const { OTHER_API_KEY, MILLRACE_STORE } = scene().world.env;
+    const world: World = { ...testWorld(1), clock: cluster.clock, env: { OTHER_API_KEY, MILLRACE_STORE } };
+    const alone: Partial<ServerOptions> = servers === "one server" ? { queue: undefined } : {};
+    const node = cluster.node(() => park(), { ...alone, world });
+    await wake(node);
+    const { runId, text } = await chat(node);
+    const find = async () => JSON.stringify(await store.read(runId));
+    await cluster.untilTrue(async () => (await find()).includes(`"${at}"`));
+    const [, callId] = /"callId":"([^"]+)"/.exec(await find()) ?? [];
+    const answer = await cluster.until(node.ask("POST", `/api/runs/${runId}/${path}/${callId}`, body));
+    expect(await answer.json()).toEqual({ accepted: true });
+    await cluster.until(text);
+    expect(answers).toHaveLength(1);
+    const kept = JSON.stringify(answers);
+    expect(kept).toContain("The keys are");
+    expect(kept).not.toContain(OTHER);
+    expect(kept).not.toContain(PASSWORD);
   });
 });
