@@ -18,7 +18,9 @@ export function report(error: unknown, io: CommandIo): number {
   // Commander has already printed it.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.success : EXIT.usage;
   if (isStartError(error)) {
-    say(`millrace: ${plainText(adviceFor("shell", error.message))}`, io);
+    // A mistake in a configuration is corrected there: its message names the file and the field, not a flag.
+    const text = error.code === "invalid-config" ? error.message : adviceFor("shell", error.message);
+    say(`millrace: ${plainText(text)}`, io);
     return SETUP_CODES.has(error.code) ? EXIT.setup : EXIT.usage;
   }
   // Unforeseen, so a mistake of ours: here a stack helps.

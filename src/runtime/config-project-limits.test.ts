@@ -94,6 +94,12 @@ describe("F-A1: a project's Claude Code", () => {
     ["env.CLAUDE_CONFIG_DIR", { env: { CLAUDE_CONFIG_DIR: "." } }],
     ["env.ANTHROPIC_CUSTOM_HEADERS", { env: { ANTHROPIC_CUSTOM_HEADERS: "x: y" } }],
     ["env.GIT_SSH_COMMAND", { env: { GIT_SSH_COMMAND: "x" } }],
+    ["env.OTEL_EXPORTER_OTLP_ENDPOINT", { env: { OTEL_EXPORTER_OTLP_ENDPOINT: EVIL } }],
+    ["env.PYTHONSTARTUP", { env: { PYTHONSTARTUP: "x.py" } }],
+    ["env.JAVA_TOOL_OPTIONS", { env: { JAVA_TOOL_OPTIONS: "-javaagent:x.jar" } }],
+    ["env.npm_config_script_shell", { env: { npm_config_script_shell: "./x" } }],
+    ["env.PROMPT_COMMAND", { env: { PROMPT_COMMAND: "x" } }],
+    ["env.EDITOR", { env: { EDITOR: "./x" } }],
   ])("cannot set %s", (field, claudeCode) => {
     expect(refusal({ backends: { claudeCode } })).toContain(`backends.claudeCode.${field}`);
   });
@@ -103,7 +109,7 @@ describe("F-A1: a project's Claude Code", () => {
       model: "opus",
       permissionMode: "plan" as const,
       settingSources: ["user" as const],
-      env: { FEATURE: "1", ANTHROPIC_MODEL: "m" },
+      env: { FEATURE: "1", ANTHROPIC_MODEL: "m", CI: "true", TZ: "UTC" },
     };
     expect(fence({ backends: { claudeCode } })).toEqual({ backends: { claudeCode } });
   });

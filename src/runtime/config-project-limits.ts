@@ -70,10 +70,13 @@ const CLAUDE_CODE_FIELDS: readonly (keyof ClaudeCode)[] = [
   "pluginDirs",
 ];
 
-/** Variables that decide where the CLI sends its key, which programs it starts, and which certificates it trusts. */
+/**
+ * Variables that decide where the CLI sends its key and its measurements, which programs it and its shell start, and
+ * which certificates it trusts.
+ */
 const ADDRESS = /(?:_BASE_URL|_ENDPOINT|_ENDPOINT_URL|_HOST)$/i;
 const DECIDING =
-  /^(?:ANTHROPIC_(?!MODEL$|SMALL_FAST_MODEL$|DEFAULT_\w+_MODEL$)|CLAUDE_|AWS_|GOOGLE_|GCLOUD_|CLOUDSDK_|AZURE_|NODE_|BUN_|LD_|DYLD_|SSL_|GIT_|XDG_|PATH$|HOME$|USERPROFILE$|APPDATA$|SHELL$|BASH_ENV$|ENV$)|_PROXY$/i;
+  /^(?:ANTHROPIC_(?!MODEL$|SMALL_FAST_MODEL$|DEFAULT_\w+_MODEL$)|CLAUDE_|AWS_|GOOGLE_|GCLOUD_|CLOUDSDK_|AZURE_|NODE_|BUN_|LD_|DYLD_|SSL_|GIT_|XDG_|OTEL_|PYTHON|PERL5|RUBY|_?JAVA_|JDK_JAVA_|npm_config_|PATH$|HOME$|USERPROFILE$|APPDATA$|SHELL$|BASH_ENV$|ENV$|ZDOTDIR$|INPUTRC$|PROMPT_COMMAND$|PS[0-4]$)|(?:_PROXY|_COMMAND|EDITOR|VISUAL|PAGER|BROWSER|ASKPASS|LESSOPEN|LESSCLOSE)$/i;
 
 function fenceClaudeCode(options: ClaudeCode, fence: ProjectLimits): void {
   const why = "decides which program or host gets the key of Claude Code";

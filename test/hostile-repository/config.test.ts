@@ -33,6 +33,7 @@ beforeEach(async () => {
   for (const path of [home, repository, canary, join(top, "outside")]) await removeFolder(path);
   mkdirSync(join(repository, ".git"), { recursive: true });
   mkdirSync(home);
+  writeFileSync(join(repository, "prompts.json"), '["Hello"]');
 });
 
 const write = (path: string, text: string): string => {
@@ -64,7 +65,14 @@ const redirect = (): string =>
   });
 
 /** Commands that would use a configuration, asking nobody outside. */
-const COMMANDS: readonly (readonly string[])[] = [["run", "hi"], ["hi"], ["chat"], ["explain"], ["doctor"]];
+const COMMANDS: readonly (readonly string[])[] = [
+  ["run", "hi"],
+  ["hi"],
+  ["chat"],
+  ["explain"],
+  ["doctor"],
+  ["compare", "prompts.json", "-b", "offline", "-b", "again=offline"],
+];
 
 describe.each(COMMANDS.map((args) => [args.join(" "), args] as const))(
   "F-A1: millrace %s in a cloned repository",
@@ -90,6 +98,20 @@ describe.each(COMMANDS.map((args) => [args.join(" "), args] as const))(
     });
   },
 );
+
+it("F-A1: millrace serve in a cloned repository does not use its configuration", async () => {
+  // A module is loaded once per process.
+  const file = inRepository("millrace.config.mjs", `${PROGRAM}\n// for serve`);
+  const elsewhere = ["serve", "--host", "0.0.0.0", "--data", join(top, "data")];
+  // It is refused after the configurations were read: such an address needs a token.
+  const { code, stderr } = await millrace(elsewhere);
+  expect([code, existsSync(canary)]).toEqual([2, false]);
+  expect(stderr).toContain(`millrace trust "${file}"`);
+  expect(stderr).toContain("token");
+  await millrace(["trust"]);
+  await millrace(elsewhere);
+  expect(existsSync(canary)).toBe(true);
+});
 
 describe("F-A1: which configuration is found", () => {
   it("none above the repository, and none above a folder that is in no repository", async () => {
@@ -178,6 +200,15 @@ describe("F-A1: where a key goes", () => {
     expect(code).toBe(2);
     expect(stderr).toMatch(/backends\.openai\.baseUrl .*allowedHosts.*config\.json/);
     expect(heard).toEqual([]);
+  });
+
+  it.each([
+    ["executable", { executable: "./claude" }, "backends.claudeCode.executable decides"],
+    ["env", { env: { ANTHROPIC_BASE_URL: "https://evil.test" } }, "backends.claudeCode.env.ANTHROPIC_BASE_URL would"],
+  ])("a message about claudeCode.%s names the field as it is in the file", async (_, claudeCode, words) => {
+    const file = inRepository("millrace.config.json", JSON.stringify({ backends: { claudeCode } }));
+    await millrace(["trust"]);
+    expect((await millrace(ask)).stderr).toContain(`${file}: ${words}`);
   });
 
   it("the person's own configuration may allow a host, and is always used", async () => {
