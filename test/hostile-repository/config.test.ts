@@ -100,8 +100,8 @@ describe.each(COMMANDS.map((args) => [args.join(" "), args] as const))(
 );
 
 it("F-A1: millrace serve in a cloned repository does not use its configuration", async () => {
-  // A module is loaded once per process.
-  const file = inRepository("millrace.config.mjs", `${PROGRAM}\n// for serve`);
+  // A module is loaded once per process: the other tests use another name.
+  const file = inRepository("millrace.config.js", PROGRAM);
   const elsewhere = ["serve", "--host", "0.0.0.0", "--data", join(top, "data")];
   // It is refused after the configurations were read: such an address needs a token.
   const { code, stderr } = await millrace(elsewhere);

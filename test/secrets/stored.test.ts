@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { agent, type World } from "#runtime";
-import type { ServerOptions } from "#server";
 import { CHAT_TENANT, type Store } from "#sessions";
 import { createScriptedFetch } from "#testing";
 import { park, tool } from "#tools";
@@ -97,7 +96,12 @@ describe("F-A3: what a run waits for is stored without a secret before the run c
 
   const GIVEN = {
     "the result of a parked call": { ask: [], at: "call-parked", path: "results", body: { output: SAID } },
-    "the answer to a question": { ask: ["work"], at: "asked", path: "permissions", body: { allow: false, reason: SAID } },
+    "the answer to a question": {
+      ask: ["work"],
+      at: "asked",
+      path: "permissions",
+      body: { allow: false, reason: SAID },
+    },
   } as const;
   const cases = (["one server", "several nodes"] as const).flatMap((servers) =>
     Object.entries(GIVEN).map(([what, given]) => ({ what, servers, ...given })),
@@ -108,8 +112,7 @@ describe("F-A3: what a run waits for is stored without a secret before the run c
     const cluster = createCluster(ask, store);
     const { OTHER_API_KEY, MILLRACE_STORE } = scene().world.env;
     const world: World = { ...testWorld(1), clock: cluster.clock, env: { OTHER_API_KEY, MILLRACE_STORE } };
-    const alone: Partial<ServerOptions> = servers === "one server" ? { queue: undefined } : {};
-    const node = cluster.node(() => park(), { ...alone, world });
+    const node = cluster.node(() => park(), { world }, servers === "one server" ? "none" : undefined);
     await wake(node);
     const { runId, text } = await chat(node);
     const find = async () => JSON.stringify(await store.read(runId));

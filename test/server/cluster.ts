@@ -17,8 +17,8 @@ export interface Cluster {
   readonly store: Store;
   readonly clock: VirtualClock;
   readonly first: InProcessQueue;
-  /** Starts a node; `work` is what its tool does. */
-  node(work: () => unknown, options?: Partial<ServerOptions>, queue?: RunQueue): TestServer;
+  /** Starts a node, or with `"none"` a server without a queue; `work` is what its tool does. */
+  node(work: () => unknown, options?: Partial<ServerOptions>, queue?: RunQueue | "none"): TestServer;
   /** Advances the clock until it happens. */
   until<Value>(promise: Promise<Value>): Promise<Value>;
   /** Advances the clock until it holds. */
@@ -57,10 +57,17 @@ export function createCluster(ask: readonly string[] = [], store: Store = create
         tools: [tool("work", "Work", { n: "number" }, work)],
         permissions: { ask, otherwise: "allow" },
       });
-      const started = startServer({ store, agents: [clerk], target: "clerk", world, queue, ...options });
+      const started = startServer({
+        store,
+        agents: [clerk],
+        target: "clerk",
+        world,
+        ...(queue !== "none" && { queue }),
+        ...options,
+      });
       onTestFinished(async () => {
         await until(started.server.close());
-        await queue.close();
+        if (queue !== "none") await queue.close();
       });
       return started;
     },
