@@ -28,8 +28,8 @@ describe("nearestName", () => {
     expect(nearestName("cat", [])).toBeUndefined();
   });
 
-  it("the beginning of a name is closer than a mistake", () => {
-    expect(nearestName("gpt-5.6", ["gpt-5.1", "gpt-5.6-sol"])).toBe("gpt-5.6-sol");
+  it("the beginning of a name is closer than a mistake, and of the shortest name the closest", () => {
+    expect(nearestName("gpt-5.6", ["gpt-5.1", "gpt-5.6-cyber", "gpt-5.6-sol"])).toBe("gpt-5.6-sol");
   });
 
   it("skips candidates that are too long to compare", () => {

@@ -5,7 +5,7 @@ const MAX_LENGTH = 64;
  * The candidate that a mistyped name most likely meant, or `undefined` if none is close.
  *
  * Close means that at most a third of the letters are wrong, missing, added or swapped, or that the name is the
- * beginning of a candidate, which is closer than any mistake. Case is ignored. Of equally close candidates the first wins.
+ * beginning of a candidate, which is closer than any mistake; the shortest such candidate is the closest. Case is ignored. Of equally close candidates the first wins.
  *
  * @example
  * nearestName("cluade-code", ["claude-code", "ndjson"]) // "claude-code"
@@ -18,7 +18,8 @@ export function nearestName(name: string, candidates: Iterable<string>): string 
   for (const candidate of candidates) {
     if (candidate.length > MAX_LENGTH) continue;
     const known = candidate.toLowerCase();
-    const distance = wanted.length >= 3 && known.startsWith(wanted) ? 0.5 : editDistance(wanted, known);
+    const distance =
+      wanted.length >= 3 && known.startsWith(wanted) ? known.length / (MAX_LENGTH + 1) : editDistance(wanted, known);
     const allowed = Math.max(1, Math.floor(Math.max(wanted.length, known.length) / 3));
     if (distance <= allowed && distance < nearestDistance) {
       nearest = candidate;

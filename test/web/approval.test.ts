@@ -45,6 +45,8 @@ describeInBrowser("the chat page: questions of permission", () => {
     await page.getByRole("alertdialog").waitFor({ state: "detached" });
     expect(await answers(page).last().innerText()).toBe('The tool said: "deleted /srv/reports/2024.csv".');
     await expect.poll(() => page.title()).not.toMatch(/^● /);
+    // The button that had the focus is gone; the keyboard goes on at the message.
+    await expect.poll(() => page.evaluate("document.activeElement.ariaLabel")).toBe("Your message");
   });
 
   it("denying with a reason tells the model why, and the card too", async () => {

@@ -22,6 +22,14 @@ export function Approval({ question, count, onAnswer }: ApprovalProps): VNode {
     const { activeElement } = document;
     const isWriting = activeElement instanceof HTMLTextAreaElement && activeElement.value !== "";
     if (!isWriting) dialog.current?.focus({ preventScroll: true });
+    return () => {
+      // The button that was pressed is gone: without a new place for the focus, the keyboard would start at the top.
+      const { activeElement: focused, body } = document;
+      if (focused !== null && focused !== body && dialog.current?.contains(focused) === false) return;
+      // On a touch screen, the message field would bring up the keyboard.
+      const next = matchMedia("(pointer: coarse)").matches ? ".transcript" : ".composer textarea";
+      document.querySelector<HTMLElement>(next)?.focus({ preventScroll: true });
+    };
   }, []);
 
   const answer = async (allow: boolean): Promise<void> => {
