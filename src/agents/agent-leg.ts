@@ -198,7 +198,9 @@ class AgentRun {
       if (call.executedBy === "millrace") await this._tools.announce(call, (chunks) => this._write(chunks));
       const verdict = await policy.checkCall(call);
       // The agent runs its own tools as soon as it has the answer.
-      if (verdict.kind !== "run" || (await mayTakeEffect(this._work.writer))) return verdict;
+      if (verdict.kind !== "run") return verdict;
+      const isStored = mayTakeEffect(this._work.writer);
+      if (isStored === true || (await isStored)) return verdict;
       const { notes, stop } = verdict;
       return { kind: "denied", by: verdict.by ?? "rule", reason: "The run has ended.", notes, stop };
     };

@@ -69,7 +69,8 @@ export class AgentTools {
     const signal = call.signal ?? writer.signal;
     const leave = await this._times.waiting(call.callId, this._places.take(tool.sequential === true, signal));
     if (leave === undefined) return { kind: "failed", why: "aborted", output: "Not run: the call was cancelled." };
-    if (!(await mayTakeEffect(writer))) {
+    const isStored = mayTakeEffect(writer);
+    if (isStored !== true && !(await isStored)) {
       leave();
       return ENDED;
     }

@@ -221,7 +221,8 @@ class SwarmRun {
     }
     const handoff = { from: leg.agent ?? "", to: end.to, message: end.message };
     await this._writer.write([handoffItem(handoff)], leg.agent);
-    if (!(await mayTakeEffect(this._writer))) return;
+    const isStored = mayTakeEffect(this._writer);
+    if (isStored !== true && !(await isStored)) return;
     const { notes, stop } = await policy.noteHandoff(handoff);
     if (stop !== undefined) {
       const message = describeEnd("hook_stopped", { run: this._plan.limits, leg: leg.limits, detail: stop });

@@ -248,7 +248,9 @@ class Batch {
     const leave = await this._places.take(tools.get(call.name)?.sequential === true, signal);
     if (leave === undefined) return undefined;
     try {
-      if (this._stop !== undefined || !(await mayTakeEffect(this._writer))) return undefined;
+      if (this._stop !== undefined) return undefined;
+      const isStored = mayTakeEffect(this._writer);
+      if (isStored !== true && !(await isStored)) return undefined;
       const startedAt = clock.now();
       const outcome = await outcomeOf(call, input, this._writer, this._settings);
       const waitedMs = startedAt - calledAt;

@@ -202,9 +202,12 @@ export function alsoEndedBy(writer: RunWriter, signal: AbortSignal): RunWriter {
   return { ...writer, signal: createAbortController(writer.signal, signal).signal };
 }
 
-/** Whether something may take effect now: what was written before it is stored, and the run goes on. */
-export async function mayTakeEffect(writer: Pick<RunWriter, "commit" | "signal">): Promise<boolean> {
-  return (writer.commit === undefined || (await writer.commit())) && !writer.signal.aborted;
+/**
+ * Whether something may take effect now: what was written before it is stored, and the run goes on. A run without a store
+ * has the answer at once, without a promise.
+ */
+export function mayTakeEffect({ commit, signal }: Pick<RunWriter, "commit" | "signal">): boolean | Promise<boolean> {
+  return commit === undefined ? !signal.aborted : commit().then((isStored) => isStored && !signal.aborted);
 }
 
 /** A reply may have hundreds of thousands of calls: so many of them are written in one turn of the event loop. */

@@ -388,7 +388,9 @@ export class RunState {
     // The notice is the last event of this process.
     const mask = this._secretMask();
     if (mask !== undefined) this._showHeldBack(mask);
-    this._publish(this._gate.pass([isWaiting ? noticeItem("parked", data) : noticeItem("suspended", {})]));
+    // A run without events has not begun.
+    const isBegun = this._gate.lastSeq >= 0;
+    if (isBegun) this._publish(this._gate.pass([isWaiting ? noticeItem("parked", data) : noticeItem("suspended", {})]));
     const ms = elapsedSince(this.options.clock, this._startedAt) + (this.options.past?.activeMs ?? 0);
     await this._prepareResult();
     const result = this._accumulator.result({ ms, status: "waiting" }, this.broadcast.past());

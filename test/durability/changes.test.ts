@@ -191,7 +191,10 @@ describe("Runs that survive: the last moment of a process", () => {
     expect(log.at(-1)).toMatchObject({ type: "notice", kind: "suspended" });
   });
 
-  it("a message that is being accepted while the server closes is answered by the next start", async () => {
+  it.each([
+    ["while a server closes", 0],
+    ["after a server that closes has stopped waiting for its runs", 60_000],
+  ])("a message that is accepted %s is answered by the next start", async (_, graceMs) => {
     const store = createMemoryStore();
     let isClosed = false;
     let accept = (): void => undefined;
@@ -203,6 +206,10 @@ describe("Runs that survive: the last moment of a process", () => {
     };
     const slow: typeof store = {
       ...store,
+      async listMessages(...given) {
+        if (graceMs > 0) await accepted;
+        return store.listMessages(...given);
+      },
       async createRun(...given) {
         await accepted;
         refuse();
@@ -219,6 +226,7 @@ describe("Runs that survive: the last moment of a process", () => {
     const asked = first.ask("POST", `/api/threads/${id}/chat`, { input: "go" });
     for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
     const closed = first.server.close().then(() => (isClosed = true));
+    await first.clock.advance(graceMs);
     for (let turn = 0; turn < 20; turn += 1) await new Promise((next) => setImmediate(next));
     accept();
     await closed;

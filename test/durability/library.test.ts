@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { AgentEvent } from "#domain";
+import { mayTakeEffect } from "#run";
 import { StoreError } from "#sessions";
 import { assertRunLog, type VirtualClock } from "#testing";
 import { tool } from "#tools";
@@ -26,6 +27,15 @@ describe("Runs that survive: runStored and resumeRun", () => {
     const log = await store.read(runId);
     assertRunLog(log);
     expect(log.at(-1)).toMatchObject({ type: "done", result: { text: result.text } });
+  });
+
+  it("without a store nothing waits before a tool: not even a promise is created", () => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    expect(mayTakeEffect({ signal })).toBe(true);
+    expect(mayTakeEffect({ signal, commit: async () => true })).toBeInstanceOf(Promise);
+    controller.abort();
+    expect(mayTakeEffect({ signal })).toBe(false);
   });
 
   it("a tool whose call cannot be stored never starts, and the run ends with an error", async () => {
