@@ -30,6 +30,7 @@ export function agentSettings(leg: AgentLeg, limits: { readonly costUsd?: number
     maxTokens: leg.maxTokens,
     thinkingTokens: leg.thinkingTokens,
     keepRaw: leg.keepRaw,
+    replyBytes: leg.limits.replyBytes,
     attempts: leg.retry === false ? 1 : leg.retry?.attempts,
     fallbackModels: leg.fallbackModels,
     resume: place?.resume,

@@ -1,4 +1,4 @@
-import type { Clock } from "#domain";
+import type { Clock, NextTurn } from "#domain";
 import {
   createPolicy,
   type HookEffects,
@@ -21,11 +21,12 @@ export function createLegPolicy(
     readonly context: unknown;
     readonly clock: Clock;
     readonly paths?: PathLookup | undefined;
+    readonly nextTurn?: NextTurn | undefined;
   },
 ): RunPolicy {
   if (leg.policy === undefined && inherited === undefined) return NO_POLICY;
   const settings = leg.policy ?? EMPTY_POLICY;
-  const { writer, context, clock } = run;
+  const { writer, context, clock, nextTurn } = run;
   return createPolicy(
     { ...settings, rules: [...(inherited === undefined ? [] : [inherited]), ...settings.rules] },
     {
@@ -38,6 +39,7 @@ export function createLegPolicy(
       ask: writer.ask,
       canAnswer: writer.canAnswer,
       paths: pathsFor(leg, run.paths),
+      nextTurn,
     },
   );
 }

@@ -14,6 +14,8 @@ export interface LegLimits {
   /** Silence of a model that ends the turn, before its first byte or in the middle of its answer. */
   readonly idleMs?: number | undefined;
   readonly toolMs?: number | undefined;
+  /** The most bytes of one reply. */
+  readonly replyBytes?: number | undefined;
 }
 
 export const LEG_LIMITS = {

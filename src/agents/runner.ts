@@ -299,6 +299,7 @@ class Runner {
       temperature: leg.temperature,
       thinkingTokens: leg.thinkingTokens,
       keepRaw: leg.keepRaw,
+      replyBytes: leg.limits.replyBytes,
       output: this._answer.spec,
     };
   }

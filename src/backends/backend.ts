@@ -55,6 +55,8 @@ export interface AgentSettings {
   readonly thinkingTokens?: number | undefined;
   /** Each chunk keeps the frame it was read from, as `raw`. */
   readonly keepRaw?: boolean | undefined;
+  /** The most bytes of one reply (`limits.replyBytes`). A longer one ends the run anyway; this bounds what is read of it. */
+  readonly replyBytes?: number | undefined;
   /** How often a model is asked before a failure counts, including the first time. */
   readonly attempts?: number | undefined;
   /** Models to fall back to, by the agent's names for them. */

@@ -24,6 +24,7 @@ export type { Template, TemplateStyle } from "./declarative/template.ts";
 export { compileTemplate } from "./declarative/template.ts";
 export type { Decoder, DecoderOptions } from "./shared/decoder.ts";
 export { createDecoder } from "./shared/decoder.ts";
+export { createReplyDecoder, lineBytesFor } from "./shared/reply-decoder.ts";
 export type { Adapter, AdapterOptions, Format } from "./shared/format.ts";
 export { gemini } from "./gemini/decode.ts";
 export type { MissingVerdict } from "./shared/missing-verdict.ts";

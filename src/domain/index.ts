@@ -12,6 +12,7 @@ export type {
 } from "./block.ts";
 export { asksPerson, waitForPerson, watchesOnly, watchOnly } from "./person.ts";
 export { textOf } from "./block.ts";
+export { LONGEST_TEXT, REPLY_BYTES, replyTooLarge } from "./reply-limit.ts";
 export { callNotMade, isCompleteReply, stopFailure } from "./stop-failure.ts";
 export type { Chunk, ChunkOf, DeltaChunk, DoneChunk, BatchEnvelope } from "./chunk.ts";
 export {

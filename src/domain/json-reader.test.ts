@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { JsonReader, MAX_JSON_DEPTH, readLongJson, TOO_DEEP } from "./json-reader.ts";
+import { JsonReader, LONG_JSON, MAX_JSON_DEPTH, MAX_JSON_FIELDS, readLongJson, TOO_DEEP } from "./json-reader.ts";
 
 /** Reads a text that comes in pieces of about this many characters. */
 function readInPieces(text: string, size: number) {
@@ -71,8 +71,23 @@ describe("F-B1: JsonReader", () => {
     expect(readInPieces('{"a":1', 3).fault).toContain("Unexpected end");
   });
 
+  it("rejects an object with too many fields, of others only, and takes a list of any length", () => {
+    const fields = (count: number): string => `{${Array.from({ length: count }, (_, at) => `"${at}":0`).join(",")}}`;
+    const within = `[${fields(MAX_JSON_FIELDS)},${fields(2)}]`;
+    expect(readInPieces(within, 100_000).fault).toBeUndefined();
+    expect(readInPieces(`[${fields(MAX_JSON_FIELDS + 1)}]`, 100_000)).toEqual({
+      fault: `an object has more than ${MAX_JSON_FIELDS} fields`,
+    });
+    const ours = new JsonReader(true);
+    ours.push(fields(MAX_JSON_FIELDS + 1));
+    expect(ours.end().fault).toBeUndefined();
+    expect(readInPieces(`[0${",0".repeat(MAX_JSON_FIELDS + 1)}]`, 100_000).fault).toBeUndefined();
+    // Only long texts are read by this reader, and a shorter one cannot have so many fields.
+    expect(fields(MAX_JSON_FIELDS).length).toBeGreaterThan(LONG_JSON);
+  });
+
   it("accepts strings instead of their JSON text, and any depth if allowed", () => {
-    const reader = new JsonReader(Number.POSITIVE_INFINITY);
+    const reader = new JsonReader(true);
     reader.push('{"a":');
     reader.pushText("x");
     reader.push(',"list":[');

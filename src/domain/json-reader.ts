@@ -14,6 +14,16 @@ export const MAX_JSON_DEPTH = 512;
 /** Why a value that is nested too deeply is refused. */
 export const TOO_DEEP = `nested deeper than ${MAX_JSON_DEPTH} levels`;
 
+/**
+ * The most fields of one object. Listing the names of an object takes time in proportion to their number, and cannot be
+ * interrupted: with 800,000 names it blocks the event loop for seconds. A short text cannot have so many. Lists have no
+ * such limit.
+ */
+export const MAX_JSON_FIELDS = 65_536;
+
+/** Why an object with too many fields is refused. */
+const TOO_MANY_FIELDS = `an object has more than ${MAX_JSON_FIELDS} fields`;
+
 /** Longer JSON is parsed piece by piece. */
 export const LONG_JSON = 262_144;
 
@@ -48,14 +58,19 @@ export class JsonReader {
   private _state: State = "value";
   private readonly _open: (unknown[] | Record<string, unknown>)[] = [];
   private readonly _keys: string[] = [];
+  /** By open list or object: how many fields it has. */
+  private readonly _fields: number[] = [];
   /** A string or another token that was split between pieces, as far as it has arrived. */
   private _cut: { readonly kind: "text" | "word"; readonly parts: string[] } | undefined;
   private _value: unknown;
   private _fault: string | undefined;
   private readonly _maxDepth: number;
+  private readonly _maxFields: number;
 
-  constructor(maxDepth = MAX_JSON_DEPTH) {
-    this._maxDepth = maxDepth;
+  /** `isOurs`: we have written the text ourselves, so its depth and its fields are not limited. */
+  constructor(isOurs = false) {
+    this._maxDepth = isOurs ? Number.POSITIVE_INFINITY : MAX_JSON_DEPTH;
+    this._maxFields = isOurs ? Number.POSITIVE_INFINITY : MAX_JSON_FIELDS;
   }
 
   push(piece: string): void {
@@ -136,6 +151,7 @@ export class JsonReader {
   private _begin(container: unknown[] | Record<string, unknown>, at: number): number {
     this._put(container);
     this._open.push(container);
+    this._fields.push(0);
     if (this._open.length > this._maxDepth) this._fault = TOO_DEEP;
     this._state = Array.isArray(container) ? "value-or-end" : "key-or-end";
     return at + 1;
@@ -147,6 +163,7 @@ export class JsonReader {
       return this._unexpected(text, at);
     }
     this._open.pop();
+    this._fields.pop();
     this._state = this._open.length === 0 ? "over" : "comma-or-end";
     return at + 1;
   }
@@ -202,7 +219,12 @@ export class JsonReader {
     this._state = container === undefined ? "over" : "comma-or-end";
     if (container === undefined) this._value = value;
     else if (Array.isArray(container)) container.push(value);
-    else setOwn(container, this._keys.pop() as string, value);
+    else {
+      const at = this._open.length - 1;
+      this._fields[at] = (this._fields[at] as number) + 1;
+      if ((this._fields[at] as number) > this._maxFields) this._fault ??= TOO_MANY_FIELDS;
+      setOwn(container, this._keys.pop() as string, value);
+    }
   }
 
   private _unexpected(text: string, at: number): number {

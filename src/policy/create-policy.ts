@@ -57,10 +57,11 @@ class LegPolicy implements RunPolicy {
 
   async checkCall(call: CallToCheck): Promise<CallVerdict> {
     if (!this.isSilentOnTools) return judgeCall(call, this._parts);
-    const { signal } = this._parts.place;
+    const { signal, nextTurn } = this._parts.place;
     if (signal.aborted) return { kind: "denied", by: "rule", reason: ABORTED, notes: [], stop: undefined };
     const { callId, input } = call;
-    return { kind: "run", input, grant: createGrant({ callId, input }, signal), notes: [], stop: undefined };
+    const grant = createGrant({ callId, input, signal, nextTurn });
+    return { kind: "run", input, grant, notes: [], stop: undefined };
   }
 
   checkResult(call: CallToCheck, outcome: { output: unknown; isError: boolean }): Promise<ResultVerdict> {

@@ -3,6 +3,7 @@ import type { AbortWatch } from "./abort-watch.ts";
 import { callWithLimit, limitOf } from "./call-with-limit.ts";
 import type { Guard, Guarded, GuardPlace } from "./guard.ts";
 import { tryCopy } from "./json-copy.ts";
+import { copyJson } from "./large-json.ts";
 import { createNameMatcher } from "./matcher.ts";
 import type { PolicyContext } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
@@ -60,8 +61,9 @@ export async function runGuards(
   let isReplaced = false;
   for (const guard of guards) {
     const current = { ...content, value };
+    const copy = isForTool(guard.place) ? await copyJson(value, place.nextTurn) : undefined;
     const consulted = await callWithLimit({
-      start: (signal) => guard.check(guarded(guard, current, place, signal)),
+      start: (signal) => guard.check(guarded(guard, current, { copy, place, signal })),
       limitMs: guard.limitMs,
       watch,
       clock: place.clock,
@@ -94,13 +96,19 @@ export function toolOf({ callId, name }: Content): object {
   return present({ callId, name });
 }
 
-function guarded(guard: CompiledGuard, content: Content, place: PolicyContext, signal: AbortSignal): Guarded {
-  const { value, name, callId, before = "" } = content;
-  const isTool = guard.place === "tool-call" || guard.place === "tool-result";
+function isForTool(place: GuardPlace): boolean {
+  return place === "tool-call" || place === "tool-result";
+}
+
+function guarded(
+  guard: CompiledGuard,
+  { value, name, callId, before = "" }: Content,
+  { copy, place, signal }: { readonly copy: unknown; readonly place: PolicyContext; readonly signal: AbortSignal },
+): Guarded {
   return {
     place: guard.place,
     text: typeof value === "string" ? value : (JSON.stringify(value) ?? ""),
-    value: isTool ? tryCopy(value) : undefined,
+    value: copy,
     name,
     callId,
     runId: place.runId,

@@ -14,18 +14,27 @@ const FIELDS: { readonly [Name in Point]: readonly (keyof HookAnswer)[] } = {
 };
 
 /** Reads a hook's answer. `undefined` is valid and means "no opinion". */
-export function readHookAnswer(point: Point, value: unknown): Read<HookAnswer> {
+export function readHookAnswer(
+  point: Point,
+  value: unknown,
+  copyOf: (value: unknown) => unknown = tryCopy,
+): Read<HookAnswer> {
   if (value === undefined) return { fits: true, answer: {} };
   const fields = readFields(value);
   if (!fields.fits) return fields;
   const answer: { -readonly [Name in keyof HookAnswer]: unknown } = {};
   for (const [name, field] of fields.answer) {
     if (!isFieldOf(point, name)) return { fits: false, wrong: `answered with "${name}", ${whyNot(point)}` };
-    const read = readField(name, field);
+    const read = readField(name, field, copyOf);
     if (!read.fits) return read;
     answer[name] = read.answer;
   }
   return { fits: true, answer: answer as HookAnswer };
+}
+
+/** What is wrong with an answer that JSON cannot hold. */
+export function notJson(name: "input" | "output"): string {
+  return `answered with an ${name} that is not JSON`;
 }
 
 function isFieldOf(point: Point, name: string): name is keyof HookAnswer {
@@ -39,12 +48,10 @@ function whyNot(point: Point): string {
     : `which ${point} does not know (it knows ${known.join(", ")})`;
 }
 
-function readField(name: keyof HookAnswer, value: unknown): Read<unknown> {
+function readField(name: keyof HookAnswer, value: unknown, copyOf: (value: unknown) => unknown): Read<unknown> {
   if (name === "input" || name === "output") {
-    const copy = tryCopy(value);
-    return copy === undefined
-      ? { fits: false, wrong: `answered with an ${name} that is not JSON` }
-      : { fits: true, answer: copy };
+    const copy = copyOf(value);
+    return copy === undefined ? { fits: false, wrong: notJson(name) } : { fits: true, answer: copy };
   }
   if (name === "allow" ? value === true : typeof value === "string" || (name === "ask" && value === true)) {
     return { fits: true, answer: value };

@@ -18,9 +18,14 @@ export function canonicalJson(value: unknown): string {
 
 /** SHA-256 of the canonical JSON, in hex. Decisions are bound to it. */
 export function digestOf(value: unknown): string {
+  return digestOfText(canonicalJson(value));
+}
+
+/** The same for a canonical JSON that is known. */
+export function digestOfText(canonical: string): string {
   // Loaded on first use: loading it takes a good part of a cold start, and only runs with permission decisions need it.
   const { createHash } = process.getBuiltinModule("node:crypto");
-  return createHash("sha256").update(canonicalJson(value)).digest("hex");
+  return createHash("sha256").update(canonical).digest("hex");
 }
 
 function sortFields(_name: string, value: unknown): unknown {

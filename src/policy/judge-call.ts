@@ -4,12 +4,12 @@ import { combine, type Combined } from "./combine.ts";
 import { type CompiledPolicy, occasionOf } from "./compiled-policy.ts";
 import { createGrant } from "./grant.ts";
 import { runGuards } from "./guards.ts";
-import { digestOf, tryCopy } from "./json-copy.ts";
+import { copyJson, isLargeJson, isSameJson, writeCanonical } from "./large-json.ts";
 import type { SeenPaths } from "./path-rules.ts";
 import type { Decision } from "./permission.ts";
 import type { CallToCheck, CallVerdict } from "./policy.ts";
 import { kindOf, type Read, readFields } from "./read-answer.ts";
-import { findAllowing, findHit, findPathTargets, rulesFor } from "./rule-set.ts";
+import { findAllowing, findHit, findPathTargets, readsArguments, rulesFor } from "./rule-set.ts";
 import { isAbout, runHooks } from "./run-hooks.ts";
 import { describeFailures, warnOfFailures } from "./warn.ts";
 import { withdrawable } from "./withdrawable.ts";
@@ -44,21 +44,25 @@ class CallDecision {
   private readonly _call: CallToCheck;
   private readonly _parts: CompiledPolicy;
   /** A private copy, so that the arguments cannot change while they are being decided. */
-  private readonly _original: unknown;
+  private _original: unknown;
   private _input: unknown;
   /** The resolved paths of the input. */
   private _seen: SeenPaths | undefined;
+  /** Large arguments as JSON, for rules about arguments as a whole. */
+  private _written: { readonly input: unknown; readonly json: string } | undefined;
   private _notes: readonly string[] = [];
   private _stop: string | undefined;
 
   constructor(call: CallToCheck, parts: CompiledPolicy) {
     this._call = call;
     this._parts = { ...parts, rules: rulesFor(parts.rules, call) };
-    this._original = call.input === undefined ? null : tryCopy(call.input);
-    this._input = this._original;
   }
 
   async decide(): Promise<CallVerdict> {
+    // Not awaited unless it is large.
+    const original = this._call.input === undefined ? null : this._copy(this._call.input);
+    this._original = original instanceof Promise ? await original : original;
+    this._input = this._original;
     if (this._original === undefined) return this._deny("rule", "The arguments of the call are not JSON.");
     if (this._isAborted()) return this._denyAborted("rule");
     const hooks = await this._runHooks();
@@ -84,7 +88,7 @@ class CallDecision {
     const { name } = this._call;
     const question = this._findQuestion(hooks);
     if (question === undefined) {
-      const allowing = findAllowing(rules.allow, name, this._input, this._seen);
+      const allowing = findAllowing(rules.allow, name, this._input, this._seen, this._json);
       if (allowing !== undefined) return this._allow("rule", `Allowed by ${nameRules(allowing)}.`);
       if (hooks.allow) return this._allow("hook", "Allowed by a before-tool hook.");
     }
@@ -99,9 +103,9 @@ class CallDecision {
   /** Rules come before hooks; the reasons of both are shown. */
   private _findQuestion(hooks: Combined): Question | undefined {
     const { rules } = this._parts;
-    const asking = findHit(rules.ask, this._call.name, this._input, this._seen);
+    const asking = findHit(rules.ask, this._call.name, this._input, this._seen, this._json);
     // A call that may fall under a deny rule, but cannot be read with certainty, is asked about.
-    const denying = findHit(rules.deny, this._call.name, this._input, this._seen);
+    const denying = findHit(rules.deny, this._call.name, this._input, this._seen, this._json);
     if (asking === undefined && denying === undefined) return hooks.ask && { by: "hook", reason: hooks.ask.reason };
     const reasons = [
       denying && `It is not certain what this does, and the rule "${denying.rule.text}" may deny it.`,
@@ -118,12 +122,13 @@ class CallDecision {
     const { callId, name } = this._call;
     const { runId, agent, context, clock } = this._parts.place;
     const { watch, permissionMs } = this._parts;
+    const input = await this._copy(this._input);
     const consulted = await callWithLimit({
       start: (own) =>
         permission({
           callId,
           name,
-          input: tryCopy(this._input),
+          input,
           agent,
           runId,
           context,
@@ -152,9 +157,11 @@ class CallDecision {
     const { place, watch } = this._parts;
     const { callId, name } = this._call;
     const { ask, clock } = place;
+    const input = await this._copy(this._input);
+    if (this._isAborted()) return this._denyAborted("user");
     // Checked before the event is written: a `once` listener is removed as soon as it has received the question.
     const canAnswer = place.canAnswer?.() !== false;
-    this._write("asked", by, reason, this._input);
+    this._write("asked", by, reason, input);
     if (!canAnswer) return this._denyUnanswered(by);
     place.write([noticeItem("waiting", { for: "answer", callId, name })]);
     const consulted = await callWithLimit({ start: () => ask(this._call.callId), limitMs: undefined, watch, clock });
@@ -179,11 +186,12 @@ class CallDecision {
   private async _settle(by: "callback" | "user", answer: unknown): Promise<CallVerdict> {
     if (this._isAborted()) return this._denyAborted(by);
     const who = by === "callback" ? "The permission callback" : "A person";
-    const read = readDecision(answer);
+    const read = await readDecision(answer, (input) => this._copy(input));
     if (!read.fits) return by === "callback" ? this._denyFailed(read.wrong) : this._deny(by, `${who} ${read.wrong}.`);
     const decision = read.answer;
+    if (this._isAborted()) return this._denyAborted(by);
     if (!decision.allow) return this._deny(by, decision.reason ?? `${who} said no.`);
-    if ("input" in decision && digestOf(decision.input) !== digestOf(this._input)) {
+    if ("input" in decision && !(await isSameJson(decision.input, this._input, this._parts.place.nextTurn))) {
       this._input = decision.input;
       const refused = (await this._denyByRule()) ?? (await this._runGuards("deny"));
       if (refused !== undefined) return refused;
@@ -192,13 +200,15 @@ class CallDecision {
   }
 
   /** `isExplicit`: something allowed the call explicitly, rather than by default. */
-  private _allow(by: Denier, reason: string, isExplicit = true): CallVerdict {
-    if (this._isAborted()) return this._denyAborted(by);
+  private async _allow(by: Denier, reason: string, isExplicit = true): Promise<CallVerdict> {
     const { callId } = this._call;
+    const { signal, nextTurn } = this._parts.place;
     const input = this._input;
-    const isChanged = digestOf(input) !== digestOf(this._original);
-    this._write("allowed", by, reason, isChanged ? input : undefined);
-    const grant = createGrant({ callId, input }, this._parts.place.signal);
+    const isChanged = input !== this._original && !(await isSameJson(input, this._original, nextTurn));
+    const shown = isChanged ? await this._copy(input) : undefined;
+    if (this._isAborted()) return this._denyAborted(by);
+    this._write("allowed", by, reason, shown);
+    const grant = createGrant({ callId, input, signal, nextTurn });
     return {
       kind: "run",
       input,
@@ -209,16 +219,29 @@ class CallDecision {
     };
   }
 
+  /** Writes large arguments in several turns of the event loop, if a rule reads the arguments of this tool. */
+  private async _writeLarge(): Promise<void> {
+    const { rules, place } = this._parts;
+    const input = this._input;
+    if (place.nextTurn === undefined || !readsArguments(rules, this._call.name) || !isLargeJson(input)) return;
+    this._written = { input, json: await writeCanonical(input, place.nextTurn) };
+  }
+
+  private get _json(): string | undefined {
+    return this._written?.input === this._input ? this._written?.json : undefined;
+  }
+
   private async _denyByRule(): Promise<CallVerdict | undefined> {
+    await this._writeLarge();
     this._seen = await this._see();
-    const hit = findHit(this._parts.rules.deny, this._call.name, this._input, this._seen);
+    const hit = findHit(this._parts.rules.deny, this._call.name, this._input, this._seen, this._json);
     return hit?.isCertain === true ? this._deny("rule", `The rule "${hit.rule.text}" denies it.`) : undefined;
   }
 
   /** Resolves the call's paths if a rule is about them. */
   private async _see(): Promise<SeenPaths | undefined> {
     const { paths, rules } = this._parts;
-    const wanted = paths && findPathTargets(rules, this._call.name, this._input);
+    const wanted = paths && findPathTargets(rules, this._call.name, this._input, this._json);
     return wanted && paths?.see(wanted.rules, wanted.targets, this._call.cwd);
   }
 
@@ -234,18 +257,16 @@ class CallDecision {
   private async _runHooks(): Promise<Combined> {
     const { hooks, place, watch } = this._parts;
     const { callId, name, executedBy } = this._call;
+    const concerned = hooks["before-tool"].filter(isAbout(this._call));
+    const inputs: unknown[] = [];
+    for (const _ of concerned) inputs.push(await this._copy(this._original));
     const outcomes = await runHooks({
       point: "before-tool",
-      hooks: hooks["before-tool"].filter(isAbout(this._call)),
-      occasion: (signal) => ({
-        ...occasionOf(place, signal),
-        callId,
-        name,
-        input: tryCopy(this._original),
-        executedBy,
-      }),
+      hooks: concerned,
+      occasion: (signal) => ({ ...occasionOf(place, signal), callId, name, input: inputs.shift(), executedBy }),
       watch,
       clock: place.clock,
+      nextTurn: place.nextTurn,
     });
     return combine(outcomes);
   }
@@ -258,14 +279,20 @@ class CallDecision {
     const { guards } = this._parts;
     const { callId, name } = this._call;
     const standing = guards["tool-call"].filter(isAbout(this._call));
-    const verdict = await runGuards(standing, { value: tryCopy(this._input), name, callId }, this._parts);
+    if (standing.length === 0) return this._isAborted() ? this._denyAborted("guard") : undefined;
+    const verdict = await runGuards(standing, { value: await this._copy(this._input), name, callId }, this._parts);
     if (verdict.kind === "aborted" || this._isAborted()) return this._denyAborted("guard");
     if (verdict.kind === "denied") return this._deny("guard", verdict.reason);
-    if (onReplace === "deny" && digestOf(verdict.value) !== digestOf(this._input)) {
+    if (onReplace === "deny" && !(await isSameJson(verdict.value, this._input, this._parts.place.nextTurn))) {
       return this._deny("guard", "A guard would change the arguments that were just approved.");
     }
     this._input = verdict.value;
     return undefined;
+  }
+
+  /** For hooks, callbacks, guards and events, which must not hold the very arguments that will run. */
+  private _copy(value: unknown): unknown {
+    return copyJson(value, this._parts.place.nextTurn);
   }
 
   private _isAborted(): boolean {
@@ -282,7 +309,7 @@ class CallDecision {
         by,
         ...(reason !== undefined && { reason }),
         // A copy: events are shared with all readers, and must not hold the very arguments that will run.
-        ...(input !== undefined && { input: tryCopy(input) }),
+        ...(input !== undefined && { input }),
       }),
     ]);
   }
@@ -305,7 +332,7 @@ function nameRules(rules: readonly { readonly text: string }[]): string {
 }
 
 /** Reads the answer to a permission question. Anything that is not exactly a decision is rejected. */
-function readDecision(value: unknown): Read<Decision> {
+async function readDecision(value: unknown, copyOf: (input: unknown) => unknown): Promise<Read<Decision>> {
   const fields = readFields(value);
   if (!fields.fits) return fields;
   const { allow, input, reason, ...more } = Object.fromEntries(fields.answer);
@@ -321,7 +348,7 @@ function readDecision(value: unknown): Read<Decision> {
   if (allow !== true) return wrong(`answered with ${kindOf(allow)} as "allow", which takes true or false`);
   if (reason !== undefined) return wrong('answered with a "reason" although it said yes');
   if (input === undefined) return { fits: true, answer: { allow } };
-  const copy = tryCopy(input);
+  const copy = await copyOf(input);
   return copy === undefined
     ? wrong('answered with an "input" that is not JSON')
     : { fits: true, answer: { allow, input: copy } };

@@ -1,7 +1,7 @@
 import { type Block, type Message, textOf } from "#domain";
 import { type Combined, combine } from "./combine.ts";
 import { runGuards } from "./guards.ts";
-import { tryCopy } from "./json-copy.ts";
+import { copyJson } from "./large-json.ts";
 import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { PromptVerdict } from "./policy.ts";
 import { runHooks } from "./run-hooks.ts";
@@ -69,14 +69,12 @@ async function runPromptHooks(
 ): Promise<Combined> {
   const prompt = messages.findLast((message) => message.role === "user");
   const text = prompt === undefined ? "" : textOf(prompt.blocks);
+  const copies: (readonly Message[])[] = [];
+  for (const _ of hooks.prompt) copies.push(((await copyJson(messages, place.nextTurn)) ?? []) as readonly Message[]);
   const outcomes = await runHooks({
     point: "prompt",
     hooks: hooks.prompt,
-    occasion: (signal) => ({
-      ...occasionOf(place, signal),
-      text,
-      messages: (tryCopy(messages) ?? []) as readonly Message[],
-    }),
+    occasion: (signal) => ({ ...occasionOf(place, signal), text, messages: copies.shift() ?? [] }),
     watch,
     clock: place.clock,
   });

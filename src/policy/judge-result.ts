@@ -1,7 +1,7 @@
 import { noticeItem } from "#domain";
 import { combine } from "./combine.ts";
 import { runGuards, toolOf } from "./guards.ts";
-import { tryCopy } from "./json-copy.ts";
+import { copyJson } from "./large-json.ts";
 import { occasionOf, type CompiledPolicy } from "./compiled-policy.ts";
 import type { CallToCheck, ResultVerdict } from "./policy.ts";
 import { isAbout, runHooks } from "./run-hooks.ts";
@@ -25,20 +25,23 @@ export async function judgeResult(call: CallToCheck, outcome: Answered, all: Com
   if (hooks.length === 0 || parts.place.signal.aborted) return { ...guarded, notes: [], stop: undefined };
   const { place } = parts;
   const { callId, name, executedBy } = call;
+  const { nextTurn } = place;
+  const copies: { readonly input: unknown; readonly output: unknown }[] = [];
+  for (const _ of hooks) {
+    copies.push({ input: await copyJson(call.input, nextTurn), output: await copyJson(guarded.output, nextTurn) });
+  }
+  const { isError } = guarded;
   const outcomes = await runHooks({
     point: "after-tool",
     hooks,
     occasion: (signal) => ({
       ...occasionOf(place, signal),
-      callId,
-      name,
-      input: tryCopy(call.input),
-      executedBy,
-      output: tryCopy(guarded.output),
-      isError: guarded.isError,
+      ...{ callId, name, executedBy, isError, input: undefined, output: undefined },
+      ...copies.shift(),
     }),
     watch: parts.watch,
     clock: place.clock,
+    nextTurn,
   });
   const combined = combine(outcomes);
   if (combined.isAborted) return { ...guarded, notes: [], stop: undefined };
@@ -58,7 +61,7 @@ async function guardResult(call: CallToCheck, outcome: Answered, parts: Compiled
   const { name, callId } = call;
   const standing = guards["tool-result"].filter(isAbout(call));
   if (standing.length === 0) return outcome;
-  const value = outcome.output === undefined ? "" : tryCopy(outcome.output);
+  const value = outcome.output === undefined ? "" : await copyJson(outcome.output, place.nextTurn);
   if (value === undefined) return withheld("it is not JSON, so no guard can check it");
   const content = { value, name, callId };
   const verdict = await runGuards(standing, content, parts);

@@ -27,24 +27,24 @@ const SHELL_NAMES = ["bash", "shell", "terminal", "powershell"];
  * none, the only text; otherwise everything as JSON. All of the fields count, because a model could otherwise add a
  * harmless one that the tool does not have, and be judged by that.
  */
-export function targetsToAllow(name: string, input: unknown): readonly MatchTarget[] {
+export function targetsToAllow(name: string, input: unknown, json?: string): readonly MatchTarget[] {
   const main = [...mainTargets(name, input), ...innerTargets(input)];
   if (main.length > 0) return [...main, ...otherTargets(input)];
   const texts = textsOf(input);
   const only = texts.length === 1 ? texts[0] : undefined;
-  return [only === undefined ? asJson(input) : { kind: kindByName(name), text: only }];
+  return [only === undefined ? asJson(input, json) : { kind: kindByName(name), text: only }];
 }
 
 /**
  * The targets of deny and ask rules; a match with any of them is enough. More targets are safer: a harmless argument
  * must not hide another one.
  */
-export function targetsToDeny(name: string, input: unknown): readonly MatchTarget[] {
+export function targetsToDeny(name: string, input: unknown, json?: string): readonly MatchTarget[] {
   const main = [...mainTargets(name, input), ...innerTargets(input)];
   const others = otherTargets(input);
   if (main.length > 0) return [...main, ...others];
   const kind = kindByName(name);
-  return [...textsOf(input).map((text) => ({ kind, text })), asJson(input), ...others];
+  return [...textsOf(input).map((text) => ({ kind, text })), asJson(input, json), ...others];
 }
 
 /** Whether a tool searches everything below the folder it is given. */
@@ -98,6 +98,8 @@ const INNER_FIELDS: readonly (readonly [name: RegExp, kind: MatchTarget["kind"]]
 /** What is deeper, or beyond this number, is not read. A call that has more is not read with certainty. */
 const DEEPEST = 64;
 const MOST_INNER = 1_000;
+/** The same for values of any kind: reading a million of them would block the event loop. */
+const MOST_VALUES = 20_000;
 const UNREAD: MatchTarget = { kind: "unread", text: "" };
 
 /**
@@ -107,15 +109,18 @@ const UNREAD: MatchTarget = { kind: "unread", text: "" };
 function innerTargets(input: unknown): readonly MatchTarget[] {
   const found: MatchTarget[] = [];
   let isWhole = true;
+  let values = 0;
   const walk = (value: unknown, kind: MatchTarget["kind"] | undefined, depth: number): void => {
-    isWhole &&= depth <= DEEPEST && found.length <= MOST_INNER;
+    values += 1;
+    isWhole &&= depth <= DEEPEST && found.length <= MOST_INNER && values <= MOST_VALUES;
     if (!isWhole) return;
     if (typeof value === "string") {
       if (kind !== undefined && depth > 1) found.push(...readings(kind, value));
     } else if (Array.isArray(value)) {
-      for (const one of value) walk(one, kind, depth + 1);
+      for (let at = 0; isWhole && at < value.length; at += 1) walk(value[at], kind, depth + 1);
     } else if (isRecord(value)) {
       for (const [name, one] of Object.entries(value)) {
+        if (!isWhole) return;
         walk(one, kindOfField(name) ?? (depth > 0 ? kind : undefined), depth + 1);
       }
     }
@@ -157,8 +162,8 @@ function textsOf(input: unknown): readonly string[] {
   return isRecord(input) ? Object.values(input).filter((value) => typeof value === "string") : [];
 }
 
-function asJson(value: unknown): MatchTarget {
-  return { kind: "json", text: canonicalJson(value) };
+function asJson(value: unknown, json = canonicalJson(value)): MatchTarget {
+  return { kind: "json", text: json };
 }
 
 function kindByName(name: string): MatchTarget["kind"] {

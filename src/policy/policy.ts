@@ -1,4 +1,4 @@
-import type { Chunk, Clock, Message, RunStatus } from "#domain";
+import type { Chunk, Clock, Message, NextTurn, RunStatus } from "#domain";
 import type { Guard, OutputMode } from "./guard.ts";
 import type { PathLookup } from "./path-lookup.ts";
 import type { Decision, PermissionCallback, PermissionRules } from "./permission.ts";
@@ -32,6 +32,8 @@ export interface PolicyContext {
   readonly canAnswer?: (() => boolean) | undefined;
   /** Resolves paths. If left out, rules are matched against paths as written. */
   readonly paths?: PathLookup | undefined;
+  /** Resolves in the next turn of the event loop. Without it, large arguments are copied and compared at once. */
+  readonly nextTurn?: NextTurn | undefined;
 }
 
 /** A tool call that is waiting for a decision. */
@@ -58,6 +60,11 @@ export interface HookEffects {
 
 /** Bound to these arguments of this call; the first `redeem` uses it up. */
 export interface Grant {
+  /**
+   * Reads large arguments, which are not the object of the verdict, in several turns of the event loop, so that `redeem`
+   * need not do it at once. Call it directly before.
+   */
+  prepare?(input: unknown): Promise<void>;
   /** Whether exactly these arguments may run now. Returns `true` at most once. */
   redeem(input: unknown): boolean;
 }

@@ -60,11 +60,19 @@ export interface Hit {
   readonly isCertain: boolean;
 }
 
-/** The rule that a call falls under; otherwise the first one that it may fall under. For rules that deny or ask. */
-export function findHit(rules: readonly Rule[], name: string, input: unknown, seen?: SeenPaths): Hit | undefined {
+/** The rule that a call falls under; otherwise the first one that it may fall under. For rules that deny or ask. `json`: the arguments as canonical JSON, if that is known. */
+export function findHit(
+  rules: readonly Rule[],
+  name: string,
+  input: unknown,
+  seen?: SeenPaths,
+  json?: string,
+): Hit | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   if (named.length === 0) return undefined;
-  const targets = targetsToDeny(name, input).map((target) => matchTarget(target, isSearch(name), seen));
+  const whole = named.find(({ scope }) => scope === undefined);
+  if (whole !== undefined) return { rule: whole, isCertain: true };
+  const targets = targetsToDeny(name, input, json).map((target) => matchTarget(target, isSearch(name), seen));
   let possible: Rule | undefined;
   for (const rule of named) {
     const { scope } = rule;
@@ -77,12 +85,21 @@ export function findHit(rules: readonly Rule[], name: string, input: unknown, se
 }
 
 /** The rules about this tool whose paths have to be resolved on the disk, with their targets; `undefined`: none. */
-export function findPathTargets(set: RuleSet, name: string, input: unknown): PathTargets | undefined {
-  const rules = [...set.deny, ...set.ask, ...set.allow].filter(
+export function findPathTargets(set: RuleSet, name: string, input: unknown, json?: string): PathTargets | undefined {
+  const rules = rulesAboutText(set, name);
+  if (rules.length === 0) return undefined;
+  return { rules, targets: [...targetsToDeny(name, input, json), ...targetsToAllow(name, input, json)] };
+}
+
+/** Whether a rule about this tool depends on its arguments. */
+export function readsArguments(set: RuleSet, name: string): boolean {
+  return rulesAboutText(set, name).length > 0;
+}
+
+function rulesAboutText(set: RuleSet, name: string): readonly Rule[] {
+  return [...set.deny, ...set.ask, ...set.allow].filter(
     ({ name: glob, scope }) => scope?.kind === "text" && matchesGlob(glob, name),
   );
-  if (rules.length === 0) return undefined;
-  return { rules, targets: [...targetsToDeny(name, input), ...targetsToAllow(name, input)] };
 }
 
 export interface PathTargets {
@@ -99,12 +116,13 @@ export function findAllowing(
   name: string,
   input: unknown,
   seen?: SeenPaths,
+  json?: string,
 ): readonly Rule[] | undefined {
   const named = rules.filter((rule) => matchesGlob(rule.name, name));
   const whole = named.find(({ scope }) => scope === undefined);
   if (whole !== undefined) return [whole];
   if (named.length === 0) return undefined;
-  const targets = targetsToAllow(name, input);
+  const targets = targetsToAllow(name, input, json);
   const one = named.find((rule) => targets.every((target) => isUnder([rule], target, seen)));
   if (one !== undefined) return [one];
   const areCommands = targets.every(({ kind }) => kind === "command");

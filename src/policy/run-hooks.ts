@@ -1,7 +1,9 @@
-import type { Clock } from "#domain";
+import type { Clock, NextTurn } from "#domain";
 import type { AbortWatch } from "./abort-watch.ts";
 import { callWithLimit, limitOf } from "./call-with-limit.ts";
-import { readHookAnswer } from "./hook-answer.ts";
+import { notJson, readHookAnswer } from "./hook-answer.ts";
+import { copyJson, isLargeJson } from "./large-json.ts";
+import { tryCopy } from "./json-copy.ts";
 import { createNameMatcher } from "./matcher.ts";
 import type { HookAnswer, HookEntry, HookFunction, Hooks, Point, Points } from "./point.ts";
 import { POINTS } from "./point.ts";
@@ -58,6 +60,7 @@ export interface HookRun<Name extends Point> {
   /** Absent where hooks also run after an abort. */
   readonly watch: AbortWatch | undefined;
   readonly clock: Clock;
+  readonly nextTurn?: NextTurn | undefined;
   /** Caps every hook's time limit. */
   readonly longestMs?: number | undefined;
 }
@@ -76,6 +79,15 @@ async function runHook<Name extends Point>(hook: CompiledHook<Name>, run: HookRu
   });
   if (consulted.kind === "aborted") return consulted;
   if (consulted.kind === "failed") return { kind: "failed", index: hook.index, why: consulted.why };
-  const read = readHookAnswer(run.point, consulted.value);
-  return read.fits ? { kind: "answered", answer: read.answer } : { kind: "failed", index: hook.index, why: read.wrong };
+  const { nextTurn } = run;
+  const isCopiedLater = (value: unknown): boolean => nextTurn !== undefined && isLargeJson(value);
+  const read = readHookAnswer(run.point, consulted.value, (value) => (isCopiedLater(value) ? value : tryCopy(value)));
+  if (!read.fits) return { kind: "failed", index: hook.index, why: read.wrong };
+  const answer: { -readonly [Name in keyof HookAnswer]: HookAnswer[Name] } = { ...read.answer };
+  for (const name of ["input", "output"] as const) {
+    if (!isCopiedLater(answer[name])) continue;
+    answer[name] = await copyJson(answer[name], nextTurn);
+    if (answer[name] === undefined) return { kind: "failed", index: hook.index, why: notJson(name) };
+  }
+  return { kind: "answered", answer };
 }

@@ -3,7 +3,9 @@ import {
   type DeltaEvent,
   type ErrorDetail,
   isDelta,
+  LONGEST_TEXT,
   type MessageItem,
+  replyTooLarge,
   type Retraction,
 } from "#domain";
 
@@ -12,12 +14,6 @@ import {
  * well.
  */
 const REPLIES_OF_A_RUN = 8;
-
-/**
- * The maximum length of a string (2^29 - 24 characters) less a reserve for what the current read or frame may still add. It
- * applies whatever limit the caller sets.
- */
-const LONGEST_TEXT = 0x1fffffe8 - 0x2000000;
 
 /** The largest number of UTF-8 bytes per UTF-16 code unit. */
 const MOST_BYTES = 3;
@@ -117,19 +113,8 @@ export class ReplySize {
 }
 
 function tooLarge(what: string, askedBytes: number): ErrorDetail {
-  const limitBytes = Math.min(askedBytes, LONGEST_TEXT);
-  const isOurs = askedBytes <= LONGEST_TEXT;
-  const limit = isOurs ? "limits.replyBytes" : "the longest text that Node.js can hold";
-  const remedy = isOurs ? "Raise it, or ask for a shorter answer." : "Ask for a shorter answer.";
-  return {
-    code: "reply-too-large",
-    message: `The run reached ${limit}: ${what} more than ${limitBytes} bytes. Everything received until then is kept. ${remedy}`,
-    terminal: true,
-    diagnostic: {
-      hint: "A model that does not stop writing is usually stuck in a loop.",
-      limitBytes,
-    },
-  };
+  const fixedBy = askedBytes <= LONGEST_TEXT ? undefined : "the longest text that Node.js can hold";
+  return replyTooLarge({ what, limitBytes: Math.min(askedBytes, LONGEST_TEXT), fixedBy });
 }
 
 function isRetraction(event: AgentEvent, messageId: string): boolean {

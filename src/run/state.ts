@@ -12,6 +12,7 @@ import {
   noticeItem,
   type PermissionItem,
   type Random,
+  REPLY_BYTES,
   type Retraction,
   type RunResult,
   type RunStatus,
@@ -38,7 +39,7 @@ export const RUN_LIMITS = {
   /** Characters a reader may lag behind before the source is paused. A few events can be very large. */
   queueCharacters: 8 * 1024 * 1024,
   /** Bytes of one reply: its text, its thinking and the arguments of its tool calls (`limits.replyBytes`). */
-  replyBytes: 16 * 1024 * 1024,
+  replyBytes: REPLY_BYTES,
   /** How long an abort waits for the source to clean up. After that the run is closed without the source. */
   abortGraceMs: 15_000,
   /** How long the work passed to `cleanUp` may take after `done`. */

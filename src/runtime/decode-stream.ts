@@ -1,6 +1,6 @@
 import { checkOptionNames } from "#domain";
 import { createRun, type Run } from "#run";
-import { createDecoder, createMissingVerdict, type Format } from "#dialects";
+import { createMissingVerdict, createReplyDecoder, type Format } from "#dialects";
 import { systemWorld, type World } from "./world.ts";
 
 export interface DecodeOptions {
@@ -27,7 +27,7 @@ export function decodeStream(
   checkOptionNames(options, ["keepRaw"] satisfies (keyof DecodeOptions)[], "decodeStream");
   return createRun(
     async (writer) => {
-      const decoder = createDecoder(format, { keepRaw: options.keepRaw ?? false });
+      const decoder = createReplyDecoder(format, options);
       const verdict = createMissingVerdict();
       for await (const piece of untilAborted(bytes, writer.signal)) {
         await writer.write(verdict.look(decoder.push(piece)));

@@ -103,8 +103,8 @@ function nestedOptions(options: RunOptions): RunOptions {
     fallback: _fallback,
     ...rest
   } = options;
-  const { turns: _turns, idleMs, toolMs } = options.limits ?? {};
-  return { ...rest, limits: { ...present({ idleMs, toolMs }) } };
+  const { turns: _turns, idleMs, toolMs, replyBytes } = options.limits ?? {};
+  return { ...rest, limits: { ...present({ idleMs, toolMs, replyBytes }) } };
 }
 
 /** An agent that may have no name: a backend by itself. */
@@ -187,7 +187,7 @@ function planLeg(one: UnnamedAgent, options: RunOptions, context: LegContext): L
     toolChoice: options.toolChoice,
     toolConcurrency: options.toolConcurrency,
     parallelToolCalls: options.parallelToolCalls,
-    limits: { turns: limits.turns, idleMs: limits.idleMs, toolMs: limits.toolMs },
+    limits: { turns: limits.turns, idleMs: limits.idleMs, toolMs: limits.toolMs, replyBytes: limits.replyBytes },
     retry: options.retry,
     maxTokens: options.maxTokens,
     temperature: options.temperature,

@@ -14,7 +14,7 @@ const DEEPEST = 200;
 interface Opened {
   readonly value: object;
   readonly names: readonly string[] | undefined;
-  readonly members: readonly unknown[];
+  readonly length: number;
   at: number;
   /** The number of values in it so far, at any depth. */
   count: number;
@@ -35,12 +35,20 @@ function countMembers(value: unknown, most: number, depth: number): number {
   if (typeof value === "string") return weigh(value);
   if (typeof value !== "object" || value === null || depth > DEEPEST || ArrayBuffer.isView(value)) return 1;
   let count = 1;
-  // Of a long list, `for in` and `Object.keys` would list all indices first.
-  const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (let at = 0; at < members.length && count < most; at += 1) {
-    count += countMembers(members[at], most - count, depth + 1);
+  // Of a long list, `for in` and `Object.keys` would list all indices first. `Object.values` of an object with very many
+  // fields takes several times as long as its names.
+  const names = Array.isArray(value) ? undefined : Object.keys(value);
+  const { length } = names ?? (value as readonly unknown[]);
+  for (let at = 0; at < length && count < most; at += 1) {
+    count += countMembers(memberAt(value, names, at), most - count, depth + 1);
   }
   return count;
+}
+
+function memberAt(value: object, names: readonly string[] | undefined, at: number): unknown {
+  return names === undefined
+    ? (value as readonly unknown[])[at]
+    : (value as Readonly<Record<string, unknown>>)[names[at] as string];
 }
 
 /**
@@ -63,13 +71,13 @@ export async function findClean(
       searched = 0;
       await nextTurn();
     }
-    if (last.at === last.members.length) {
+    if (last.at === last.length) {
       open.pop();
       close(last, open.at(-1), clean);
       continue;
     }
     const name = last.names?.[last.at];
-    const member = last.members[last.at];
+    const member = memberAt(last.value, last.names, last.at);
     last.at += 1;
     if (name !== undefined && name.length >= LONG_TEXT) await search(name);
     if (name !== undefined && cover(name) !== name) last.isClean = false;
@@ -88,12 +96,12 @@ export async function findClean(
 async function openValue(value: object, cover: Cover, search: (text: string) => Promise<void>): Promise<Opened> {
   const isList = Array.isArray(value);
   const names = isList ? undefined : Object.keys(value);
-  const members: readonly unknown[] = isList ? value : Object.values(value);
+  const { length } = names ?? (value as readonly unknown[]);
   // A secret may begin in one block of text and end in the next, so such lists are searched as a whole.
   const joined = isList ? joinedTexts(value) : [];
   for (const text of joined) if (text.length >= LONG_TEXT) await search(text);
   const isClean = joined.every((text) => cover(text) === text);
-  return { value, names, members, at: 0, count: 1, isClean };
+  return { value, names, length, at: 0, count: 1, isClean };
 }
 
 function close({ value, count, isClean }: Opened, parent: Opened | undefined, clean: WeakSet<object>): void {

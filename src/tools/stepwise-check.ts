@@ -178,8 +178,15 @@ function countMembers(value: unknown, most: number): number {
   if (typeof value !== "object" || value === null) return 1;
   let members = 1;
   // Of a long list, `for in` and `Object.keys` would list all indices first.
-  const entries: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);
-  for (let at = 0; at < entries.length && members < most; at += 1) members += countMembers(entries[at], most - members);
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length && members < most; at += 1) members += countMembers(value[at], most - members);
+    return members;
+  }
+  // `Object.values` of an object with very many fields takes several times as long as its names.
+  for (const name of Object.keys(value)) {
+    if (members >= most) break;
+    members += countMembers((value as Readonly<Record<string, unknown>>)[name], most - members);
+  }
   return members;
 }
 

@@ -66,6 +66,16 @@ const SHAPES: Readonly<Record<string, Shape>> = {
     kept: ({ result: { toolCalls } }) => toolCalls[0]?.input,
     expected: input,
   },
+  "tool input under a policy": {
+    reply: { toolCalls: [{ name: "keep", input }] },
+    options: {
+      permissions: { deny: ["keep(*forbidden*)"], ask: ["keep"] },
+      permission: ({ input: given }) => ({ allow: true, input: given }),
+      hooks: { "before-tool": [({ input: given }) => ({ input: given })], "after-tool": [() => undefined] },
+    },
+    kept: ({ result: { toolCalls } }) => toolCalls[0]?.input,
+    expected: input,
+  },
   "tool result": {
     reply: { toolCalls: [{ name: "keep", input: {} }] },
     output: rows,
@@ -133,6 +143,7 @@ async function openModel(target: string, shape: Shape): Promise<Place> {
     return { ...response, body: inReads(bytes) };
   };
   const tools = [keep(output)];
+  const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
   await toEnd(startRun(target, promptOf(shape), { ...given, tools }, { ...world, fetch: record }), clock);
   const start = (options: RunOptions): Run => {
     let asked = 0;
@@ -141,7 +152,7 @@ async function openModel(target: string, shape: Shape): Promise<Place> {
       asked += 1;
       return { status: 200, headers: { "content-type": "text/event-stream" }, body: inReads(bytes) };
     };
-    return startRun(target, promptOf(shape), { ...given, ...options, tools }, { ...world, fetch });
+    return startRun(target, promptOf(shape), { ...given, ...options, tools }, { ...world, fetch, nextTurn });
   };
   return { start, clock };
 }
@@ -327,7 +338,11 @@ const BACKENDS: Readonly<Record<string, (shape: Shape) => Promise<Place>>> = {
 /** Tools of ours run on model backends only, in these tests. */
 const CASES = Object.keys(BACKENDS).flatMap((backend) =>
   Object.keys(SHAPES)
-    .filter((shape) => shape !== "tool result" || ["anthropic", "openai", "google"].includes(backend))
+    .filter(
+      (shape) =>
+        !["tool result", "tool input under a policy"].includes(shape) ||
+        ["anthropic", "openai", "google"].includes(backend),
+    )
     .map((shape) => [backend, shape] as const),
 );
 

@@ -18,7 +18,11 @@ export interface Trial {
 }
 
 /** `canAnswer`: whether somebody is there to answer questions. */
-export function openTrial(settings: Partial<PolicySettings> = {}, canAnswer = true): Trial {
+export function openTrial(
+  settings: Partial<PolicySettings> = {},
+  canAnswer = true,
+  nextTurn?: () => Promise<void>,
+): Trial {
   const clock = createVirtualClock();
   const controller = new AbortController();
   const written: Chunk[] = [];
@@ -33,6 +37,7 @@ export function openTrial(settings: Partial<PolicySettings> = {}, canAnswer = tr
       clock,
       write: (chunks) => written.push(...chunks),
       canAnswer: () => canAnswer,
+      nextTurn,
       ask: (callId) =>
         new Promise((resolve) => {
           questions.set(callId, resolve);

@@ -68,7 +68,8 @@ function createConversation(command: StartedCommand, settings: AgentSettings, wo
     async send(messages, link) {
       await turn?.stop();
       if (link.signal.aborted) return;
-      turn = new CommandTurn(started, { ...world, idleMs: settings.idleMs, keepRaw: settings.keepRaw ?? false }, link);
+      const { idleMs, keepRaw, replyBytes } = settings;
+      turn = new CommandTurn(started, { ...world, idleMs, keepRaw, replyBytes }, link);
       await turn.carryOut(promptOf(messages));
     },
     interrupt: async () => turn?.stop(),

@@ -7,7 +7,7 @@ import {
   startFailure,
   startItem,
 } from "#domain";
-import { createDecoder, createMissingVerdict, type Format } from "#dialects";
+import { createMissingVerdict, createReplyDecoder, type Format } from "#dialects";
 import { followSignal, watchSilence } from "#streams";
 import { createStderrTail } from "#transports";
 import type { AgentLink } from "../backend.ts";
@@ -21,7 +21,8 @@ export type StartedCommand = Omit<CommandSettings, "format"> & { readonly format
 
 interface TurnWorld extends CommandWorld {
   readonly idleMs: number | undefined;
-  readonly keepRaw: boolean;
+  readonly keepRaw: boolean | undefined;
+  readonly replyBytes: number | undefined;
 }
 
 /** One start of a command, from its prompt to its exit. */
@@ -81,7 +82,7 @@ export class CommandTurn {
     const stderr = createStderrTail({ ...(onStderr !== undefined && { onLine: (line) => onStderr(`${line}\n`) }) });
     const drained = stderr.drain(handle.stderr);
     feed(handle, this._command.input === "stdin" ? prompt : "");
-    const decoder = createDecoder(format, { keepRaw: this._world.keepRaw });
+    const decoder = createReplyDecoder(format, this._world);
     const verdict = createMissingVerdict();
     const silence = this._watch();
     try {

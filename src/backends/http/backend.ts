@@ -17,8 +17,9 @@ export function createHttpBackend(host: ModelHost, fetch: Fetch): ModelBackend {
     secrets: () => [address.apiKey, ...secretsOfHeaders(address.headers ?? {}), ...secretsOfAddress(address.baseUrl)],
     stream: (request, signal) => {
       const body = host.encode(request);
-      const { keepRaw } = request;
-      const reply = streamExchange({ fetch, url, headers, body, format, provider, keyHint, keepRaw }, signal);
+      const { keepRaw, replyBytes } = request;
+      const exchange = { fetch, url, headers, body, format, provider, keyHint, keepRaw, replyBytes };
+      const reply = streamExchange(exchange, signal);
       const notice = host.notice?.(request);
       return notice === undefined ? reply : putBefore(notice, reply);
     },

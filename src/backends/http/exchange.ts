@@ -1,5 +1,5 @@
 import { type Chunk, describeThrown, errorItem, type Fetch, type HttpResponse } from "#domain";
-import { createDecoder, type Decoder, finishText, type Format, type RequestText } from "#dialects";
+import { createReplyDecoder, type Decoder, finishText, type Format, type RequestText } from "#dialects";
 import { createSecretMask, type SecretMask, secretsOfAddress, secretsOfHeaders } from "#secrets";
 import { systemTurn } from "#transports";
 import { describeRefusal, describeWebPage } from "./refusal.ts";
@@ -17,6 +17,8 @@ export interface Exchange {
   readonly keyHint: string;
   /** Each chunk keeps the frame it was read from. */
   readonly keepRaw?: boolean | undefined;
+  /** The most bytes of the reply. */
+  readonly replyBytes?: number | undefined;
 }
 
 /** The maximum size of an error body: it is shown to people. */
@@ -49,7 +51,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   constructor(exchange: Exchange, signal: AbortSignal) {
     this._exchange = exchange;
     this._signal = signal;
-    this._decoder = createDecoder(exchange.format, { keepRaw: exchange.keepRaw ?? false });
+    this._decoder = createReplyDecoder(exchange.format, exchange);
   }
 
   [Symbol.asyncIterator](): this {
@@ -103,13 +105,14 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
       const rest = this._decoder.rest();
       if (rest.length > 0) {
         await systemTurn();
-        return { done: false, value: this._coverErrors(rest) };
+        return { done: false, value: await this._coverErrors(rest) };
       }
       for (;;) {
         const { done, value } = await pieces.next();
         if (done === true) this._pieces = undefined;
         if (done === true || this._signal.aborted) return await this._end();
-        const chunks = this._take(value);
+        const taken = this._take(value);
+        const chunks = taken instanceof Promise ? await taken : taken;
         if (chunks.length > 0) return { done: false, value: chunks };
         if (this._isRead) return await this._end();
       }
@@ -118,7 +121,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
     }
   }
 
-  private _take(bytes: Uint8Array): readonly Chunk[] {
+  private _take(bytes: Uint8Array): readonly Chunk[] | Promise<readonly Chunk[]> {
     const chunks = this._decoder.push(bytes);
     this._isRead = this._decoder.isOver || this._signal.aborted;
     return this._coverErrors(chunks);
@@ -128,7 +131,7 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
     try {
       this._isOver = true;
       await this._pieces?.return?.();
-      const value = this._signal.aborted ? spentBy(this._decoder) : this._coverErrors(this._decoder.end());
+      const value = this._signal.aborted ? spentBy(this._decoder) : await this._coverErrors(this._decoder.end());
       return { done: false, value };
     } catch (error) {
       return this._break(error);
@@ -143,16 +146,29 @@ class ReplyStream implements AsyncIterableIterator<readonly Chunk[], undefined> 
   }
 
   /** A host may also report an error in the middle of a stream. */
-  private _coverErrors(chunks: readonly Chunk[]): readonly Chunk[] {
-    if (!chunks.some((chunk) => chunk.type === "error")) return chunks;
-    return chunks.map((chunk) => (chunk.type === "error" ? this._cover(chunk) : chunk));
+  private _coverErrors(chunks: readonly Chunk[]): readonly Chunk[] | Promise<readonly Chunk[]> {
+    return chunks.some((chunk) => chunk.type === "error") ? this._coverInTurns(chunks) : chunks;
+  }
+
+  /** A frame that could not be read is part of its error, and may be very large. */
+  private async _coverInTurns(chunks: readonly Chunk[]): Promise<readonly Chunk[]> {
+    const shown: Chunk[] = [];
+    for (const chunk of chunks) {
+      if (chunk.type === "error") await this._secretMask()?.prepare(chunk, systemTurn);
+      shown.push(chunk.type === "error" ? this._cover(chunk) : chunk);
+    }
+    return shown;
   }
 
   /** Hosts repeat the key that they refuse. The mask is created for the first error: most exchanges have none. */
   private _cover<Shown>(shown: Shown): Shown {
+    return this._secretMask()?.value(shown) ?? shown;
+  }
+
+  private _secretMask(): SecretMask | undefined {
     const { headers, url } = this._exchange;
     this._mask ??= createSecretMask([...secretsOfHeaders(headers), ...secretsOfAddress(url)]);
-    return this._mask?.value(shown) ?? shown;
+    return this._mask;
   }
 }
 

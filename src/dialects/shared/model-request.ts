@@ -35,6 +35,8 @@ export interface ModelRequest {
   readonly thinkingTokens?: number | undefined;
   /** Each chunk keeps the frame it was read from, as `raw`. */
   readonly keepRaw?: boolean | undefined;
+  /** The most bytes of one reply (`limits.replyBytes`). A longer one ends the run anyway; this bounds what is read of it. */
+  readonly replyBytes?: number | undefined;
   /** Requests an answer as JSON of this form. Only set if `nativeOutput` returned `true` for it. */
   readonly output?: OutputSpec | undefined;
 }

@@ -69,6 +69,7 @@ async function runOwnTool(turn: CallDecisions, callId: string, call: ServerCall)
   if (!policy.isSilentOnTools || record.verdict !== undefined) {
     const verdict = await turn.decide(callId, record, { input, signal });
     if (verdict.kind === "denied") return refuse(verdict.reason);
+    await verdict.grant.prepare?.(input);
     if (record.hasRun || !verdict.grant.redeem(input)) {
       record.denial = "Not run: the arguments are not the ones that were allowed.";
       return refuse(record.denial);

@@ -22,6 +22,7 @@ export async function answerPermission(
     const isKnown = record.verdict !== undefined;
     let verdict = await turn.decide(callId, record, { input, signal });
     // Our own tools redeem their grant when they run.
+    if (isKnown && verdict.kind === "run") await verdict.grant.prepare?.(input);
     if (isKnown && verdict.kind === "run" && record.executedBy === "backend" && !verdict.grant.redeem(input)) {
       verdict = await turn.decide(callId, record, { input, signal, fresh: true });
     }

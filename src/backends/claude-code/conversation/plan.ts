@@ -5,9 +5,11 @@ import {
   errorItem,
   noticeItem,
   present,
+  REPLY_BYTES,
   type WarningDetail,
   warningItem,
 } from "#domain";
+import { lineBytesFor } from "#dialects";
 import type { Tool } from "#tools";
 import type { AgentConversation, AgentSettings, Resume } from "../../backend.ts";
 import type { FoundCli } from "../find-cli.ts";
@@ -65,6 +67,7 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
       maxBudgetUsd: costUsd,
       cwd,
       maxThinkingTokens: thinkingTokens,
+      maxLineBytes: options.maxLineBytes ?? linesOf(settings.replyBytes),
     }),
     ...(fallbackModels.length > 0 && { fallbackModel: fallbackModels }),
     ...(Object.keys(env).length > 0 && { env: { ...options.env, ...env } }),
@@ -72,6 +75,11 @@ export function mergeSettings(options: ClaudeCodeOptions, settings: AgentSetting
     // Our policy decides whether they may run; the CLI must not ask as well.
     ...(tools.length > 0 && { allowedTools: [...(options.allowedTools ?? []), `mcp__${TOOL_SERVER}`] }),
   };
+}
+
+/** The CLI repeats a reply on one line, so a limit above the default lets lines be longer, too. */
+function linesOf(replyBytes = REPLY_BYTES): number | undefined {
+  return replyBytes > REPLY_BYTES ? lineBytesFor(replyBytes) : undefined;
 }
 
 /** Settings that the CLI reads only from variables. */

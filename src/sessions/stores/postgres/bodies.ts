@@ -72,7 +72,7 @@ export class Bodies {
 
   private async _parse(body: string): Promise<unknown> {
     // Any depth: what was written has to be readable.
-    const reader = new JsonReader(Number.POSITIVE_INFINITY);
+    const reader = new JsonReader(true);
     for (let from = 0; from < body.length; from += TURN_CHARACTERS) {
       reader.push(body.slice(from, from + TURN_CHARACTERS));
       await this._turn();

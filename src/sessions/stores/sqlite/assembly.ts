@@ -13,7 +13,7 @@ export class Assembled {
 /** Puts a large JSON value together, step by step. A long string that occurs several times in it is stored once. */
 export class Assembler {
   // Any depth: what was written has to be readable, and nothing here is recursive.
-  private readonly _reader = new JsonReader(Number.POSITIVE_INFINITY);
+  private readonly _reader = new JsonReader(true);
   private readonly _texts = new Map<number, string[] | string>();
 
   add(step: AssemblyStep): void {
