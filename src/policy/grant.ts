@@ -4,7 +4,7 @@ import { isLargeJson, writeCanonical } from "./large-json.ts";
 import type { Grant } from "./policy.ts";
 
 /** The call that a grant is for, and its run. */
-export interface GrantedCall {
+export interface GrantCall {
   readonly callId: string;
   /** Nobody else may have a reference to it if it is large. */
   readonly input: unknown;
@@ -18,7 +18,7 @@ export interface GrantedCall {
  *
  * Large arguments are recognized as the same object, and compared with others only when there are others.
  */
-export function createGrant({ input: allowed, signal, nextTurn }: GrantedCall): Grant {
+export function createGrant({ input: allowed, signal, nextTurn }: GrantCall): Grant {
   const isLarge = nextTurn !== undefined && isLargeJson(allowed);
   const digest = isLarge ? undefined : digestOf(allowed);
   /** The digests of large arguments that were read in several turns. */
