@@ -13,6 +13,7 @@ import {
   type ToolResultItem,
   type Usage,
 } from "#domain";
+import { ActiveTime } from "#run";
 import type { ParkedCallNotice } from "./parked-call.ts";
 
 /**
@@ -116,12 +117,11 @@ class PastReader {
   private readonly _messageIds = new Set<string>();
   private readonly _callIds = new Set<string>();
   private _hasFailed = false;
-  private _activeMs = 0;
-  private _lastTs: number | undefined;
+  private readonly _time = new ActiveTime();
   private _lastSeq = -1;
 
   add(event: AgentEvent): void {
-    this._countTime(event);
+    this._time.add(event);
     this._lastSeq = event.seq;
     if (isDelta(event)) {
       this._unfinished.set(event.messageId, event.parent);
@@ -147,16 +147,9 @@ class PastReader {
       nestedUsage: this._nestedUsage,
       messageIds: [...this._messageIds],
       callIds: [...this._callIds],
-      activeMs: this._activeMs,
+      activeMs: this._time.ms,
       lastSeq: this._lastSeq,
     };
-  }
-
-  /** The time between a process that ended and the one that continued does not count. */
-  private _countTime(event: AgentEvent): void {
-    const isResumed = event.type === "notice" && event.kind === "resumed";
-    if (this._lastTs !== undefined && !isResumed) this._activeMs += Math.max(0, event.ts - this._lastTs);
-    this._lastTs = event.ts;
   }
 
   private get _leg(): OpenLeg {

@@ -1,5 +1,6 @@
 export type { AgentResultNotice, Ending } from "./accumulator.ts";
 export { createAccumulator } from "./accumulator.ts";
+export { ActiveTime } from "./active-time.ts";
 export { ChunkMask } from "./chunk-mask.ts";
 export type { RunHandleOptions } from "./handle.ts";
 export { createRun, describeHandle, INSPECT } from "./handle.ts";

@@ -1,4 +1,4 @@
-import { createAccumulator, RunCalls } from "#run";
+import { ActiveTime, createAccumulator, RunCalls } from "#run";
 import { type AgentEvent, type Clock, doneEvent, isDelta, type Message, numberEvent } from "#domain";
 import type { Settlement, Store, StoredRun } from "./stores/store.ts";
 import { LOCAL_TENANT } from "./stores/thread-rules.ts";
@@ -16,7 +16,7 @@ interface OpenParts {
   input: Message | undefined;
   hasFailed: boolean;
   lastSeq: number;
-  firstTs: number | undefined;
+  readonly time: ActiveTime;
   lastTs: number;
 }
 
@@ -48,7 +48,7 @@ export async function closeInterruptedRun(
     }
   }
   for (const event of events) remains.accumulator.add(event);
-  const ms = Math.max(0, place.ts - (remains.firstTs ?? run.createdAt));
+  const { ms } = remains.time;
   const ending = remains.hasFailed ? { ms } : { ms, status, reason: why };
   const result = remains.accumulator.result(ending, remains.preview);
   const done = numberEvent(doneEvent(result), remains.lastSeq + 1 + events.length, place);
@@ -71,7 +71,7 @@ async function readRemains(store: Store, run: StoredRun, history: readonly Messa
     input: undefined,
     hasFailed: false,
     lastSeq: -1,
-    firstTs: undefined,
+    time: new ActiveTime(),
     lastTs: 0,
   };
   for (;;) {
@@ -83,7 +83,7 @@ async function readRemains(store: Store, run: StoredRun, history: readonly Messa
 
 function takeIn(remains: OpenParts, event: AgentEvent): void {
   remains.lastSeq = event.seq;
-  remains.firstTs ??= event.ts;
+  remains.time.add(event);
   remains.lastTs = Math.max(remains.lastTs, event.ts);
   remains.accumulator.add(event);
   remains.counter.add(event);

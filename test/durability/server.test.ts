@@ -127,8 +127,12 @@ describe("Runs that survive: the server", () => {
     await until(async () => (await statusOf(first, runId)) === "waiting");
     const [{ threadId } = { threadId: "" }] = await store.listRuns();
     expect((await first.ask("POST", `/api/threads/${threadId}/chat`, { input: "more" })).status).toBe(409);
+    await first.clock.advance(3_600_000);
     expect(await (await first.ask("POST", `/api/runs/${runId}/abort`)).json()).toEqual({ accepted: true });
     expect(await statusOf(first, runId)).toBe("aborted");
-    assertRunLog(await logOf(store, runId));
+    const log = await logOf(store, runId);
+    assertRunLog(log);
+    // The hour in which no process worked on it does not count.
+    expect(log.at(-1)).toMatchObject({ type: "done", result: { ms: 60_000 } });
   });
 });
