@@ -1,6 +1,6 @@
 import { isAbsolute } from "node:path";
 import { checkInput, checkNames, describeThrown, describeValue, expects, shape, StartError, zeroOrMore } from "#domain";
-import { checkTarget, systemWorld, type World } from "#runtime";
+import { checkTarget, secretsAround, systemWorld, withSecrets, type World } from "#runtime";
 import { type DecisionRule, DEFAULT_RULE } from "./decision.ts";
 import { createMemoryJournal, type Journal, openJournal } from "./journal.ts";
 import { DEFAULT_RUBRIC, judgeGroup, type JudgeOptions, type Judgement, type RubricItem, scoreOf } from "./judge.ts";
@@ -43,11 +43,12 @@ export async function compareIn(options: CompareOptions, world: World): Promise<
   if (judge !== undefined) checkJudge(judge);
   if (judge !== undefined) checkTarget(judge.target, judge.options ?? {}, world);
   const journal = await openFolder(options, plan, world);
+  const covered = withSecrets(world, secretsOf(options, plan, judge, world));
 
-  const answers = await collectAnswers({ options, plan, scorers, journal, world });
+  const answers = await collectAnswers({ options, plan, scorers, journal, world: covered });
   const judgements =
-    judge === undefined ? [] : await collectJudgements({ options, plan, judge, answers, journal, world });
-  return writeReport({
+    judge === undefined ? [] : await collectJudgements({ options, plan, judge, answers, journal, world: covered });
+  const report = writeReport({
     plan,
     samples: plan.tasks.flatMap((task) => {
       const answer = answers.get(task.id);
@@ -57,6 +58,15 @@ export async function compareIn(options: CompareOptions, world: World): Promise<
     dimensions: [...scorers.map(({ name }) => name), ...(judge === undefined ? [] : [JUDGE_DIMENSION])],
     ...(judge !== undefined && { judge: reportJudge(judgements) }),
   });
+  return covered.maskOf?.([])?.value(report) ?? report;
+}
+
+/** Answers and reports are kept and shown to others, so they have no secret of any target, nor of the environment. */
+function secretsOf(options: CompareOptions, plan: Plan, judge: JudgeOptions | undefined, world: World) {
+  const ofTargets = plan.targets.flatMap(({ target, options: own }) =>
+    secretsAround([target], { ...options.options, ...own }, world),
+  );
+  return judge === undefined ? ofTargets : [...ofTargets, ...secretsAround([judge.target], judge.options ?? {}, world)];
 }
 
 async function openFolder(options: CompareOptions, plan: Plan, world: World): Promise<Journal> {

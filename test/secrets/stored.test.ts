@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
+import { compareIn, JOURNAL_FILE } from "#compare";
 import { agent, type World } from "#runtime";
-import { CHAT_TENANT, type Store } from "#sessions";
-import { createScriptedFetch } from "#testing";
+import { ANY_KIND, CHAT_TENANT, type Store } from "#sessions";
+import { createMemoryFiles, createScriptedFetch } from "#testing";
 import { park, tool } from "#tools";
 import { openKeptConversation } from "../../src/runtime/kept-conversation.ts";
 import { openai } from "../../src/runtime/openai.ts";
@@ -79,6 +80,35 @@ describe("F-A3 SEC16: what is stored has no secret, whether a person, a tool or 
     await chat.close();
     expectCovered(await everything(store, CHAT_TENANT));
   });
+
+  it("of a comparison: its prompts, the answers of other targets, and what the judge says", async () => {
+    const compatible = (apiKey: string) =>
+      openai.compatible({
+        model: "m",
+        apiKey,
+        baseUrl: "https://host.example/v1",
+        fetch: createScriptedFetch(Array.from({ length: 8 }, () => HOSTS.openai.says([...SAID]))),
+      });
+    const files = createMemoryFiles();
+    const world: World = { ...scene().world, files };
+    const report = await compareIn(
+      {
+        prompts: [SAID],
+        repeat: 1,
+        targets: [
+          { name: "a", target: compatible(KEY) },
+          { name: "b", target: compatible("another-key-9Wd3Tz7Qp5Lx") },
+        ],
+        judge: { target: compatible("a-third-key-2Vn8Ks4Rb6Yc"), options: { retry: false } },
+        options: { retry: false },
+        folder: "/out",
+      },
+      world,
+    );
+    expect(report.samples.map(({ status }) => status)).toEqual(["success", "success"]);
+    expectCovered(JSON.stringify(report));
+    expectCovered(new TextDecoder().decode(await files.read(`/out/${JOURNAL_FILE}`)));
+  });
 });
 
 describe("F-A3: what a run waits for is stored without a secret before the run continues", () => {
@@ -126,5 +156,31 @@ describe("F-A3: what a run waits for is stored without a secret before the run c
     expect(kept).toContain("The keys are");
     expect(kept).not.toContain(OTHER);
     expect(kept).not.toContain(PASSWORD);
+  });
+});
+
+describe("F-A3 F-A2: a run that cannot be continued", () => {
+  it.each(["one server", "several nodes"])("ends with a reason in which no secret is, on %s", async (servers) => {
+    const { store, clock, first, node, untilTrue } = createCluster();
+    const target = `removed with ${OTHER} and ${PASSWORD}`;
+    await store.createThread({ id: "t", tenant: "local", title: "", target, createdAt: 1 });
+    const input = { id: "i", role: "user", blocks: [{ type: "text", text: "go" }] } as const;
+    await store.createRun({ id: "r", createdAt: 1, threadId: "t", tenant: "local" }, [input]);
+    // A job that says of itself that every node can do it.
+    await first.connect().add({ runId: "r", kind: ANY_KIND });
+    const { env } = scene().world;
+    const world: World = { ...testWorld(1), clock, env };
+    const logged: string[] = [];
+    const log = (entry: unknown): void => void logged.push(JSON.stringify(entry));
+    let ran = 0;
+    await wake(node(() => (ran += 1), { world, log }, servers === "one server" ? "none" : undefined));
+    await untilTrue(async () => (await store.findRun("local", "r"))?.isOver === true);
+    for (const text of [JSON.stringify(await store.read("r")), logged.join("\n")]) {
+      expect(text).toContain("removed with");
+      expect(text).not.toContain(OTHER);
+      expect(text).not.toContain(PASSWORD);
+    }
+    expect(JSON.stringify(await store.read("r"))).toContain("could not be continued");
+    expect(ran).toBe(0);
   });
 });

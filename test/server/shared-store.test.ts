@@ -257,6 +257,30 @@ describe("servers that share a store and a queue", () => {
     expect((await two.ask("POST", `/api/threads/${made.id}/chat`, { input: "go" })).status).toBe(429);
   });
 
+  it("F-A13: starts at the same moment exceed a tenant's limits by at most one for each further node", async () => {
+    const { store, node } = createCluster();
+    const limits = { runsPerTenant: 2, threadsPerTenant: 14 };
+    const nodes = [1, 2, 3].map(() => node(() => "never", { worker: false, limits }));
+    const at = (index: number) => nodes[index % nodes.length] as (typeof nodes)[number];
+    const made: string[] = [];
+    for (let index = 0; index < 12; index += 1) {
+      made.push(((await (await at(index).ask("POST", "/api/threads", {})).json()) as { id: string }).id);
+    }
+    const statuses = async (answers: readonly Promise<Response>[]) =>
+      (await Promise.all(answers)).map(({ status }) => status);
+    const say = (id: string, index: number) => at(index).ask("POST", `/api/threads/${id}/chat`, { input: "go" });
+    const started = (await statuses(made.map(say))).filter((status) => status === 200).length;
+    expect(started).toBe((await store.listRuns({ isOver: false })).length);
+    expect(started).toBeGreaterThanOrEqual(2);
+    expect(started).toBeLessThanOrEqual(2 + nodes.length - 1);
+    expect(await statuses(made.slice(-3).map(say))).not.toContain(200);
+    const twelve = Array.from({ length: 12 }, (_, index) => at(index).ask("POST", "/api/threads", {}));
+    const kept = 12 + (await statuses(twelve)).filter((status) => status === 201).length;
+    expect(kept).toBe(await store.countThreads?.("local"));
+    expect(kept).toBeGreaterThanOrEqual(14);
+    expect(kept).toBeLessThanOrEqual(14 + nodes.length - 1);
+  });
+
   it("F-A2: a result for a call that nobody has parked is refused, and the question about it can still be answered", async () => {
     const { store, node, until, untilTrue } = createCluster(["work"]);
     const front = node(() => "never", { worker: false });
