@@ -277,6 +277,18 @@ describe("F-A1 F-A10: what others can write is nobody's own configuration", () =
     expect((await millrace(["trust"])).stderr).toContain("chmod");
   });
 
+  it.runIf(process.getuid?.() === 0)("a project's file of another user cannot be trusted, named or not", async () => {
+    inRepository("millrace.config.mjs", PROGRAM);
+    const file = join(repository, "millrace.config.mjs");
+    chownSync(file, 65_534, 65_534);
+    for (const args of [["trust"], ["trust", "millrace.config.mjs"], ["trust", file]]) {
+      const { code, stdout, stderr } = await millrace(args);
+      expect([args, code, stdout]).toEqual([args, 2, ""]);
+      expect(stderr).toContain("it belongs to another user");
+    }
+    expect((await millrace(["trust", "--list"])).stdout).toBe("");
+  });
+
   it.runIf(process.getuid?.() === 0)("nor is what belongs to another user", async () => {
     write(join(own(), "config.mjs"), PROGRAM);
     chownSync(join(own(), "config.mjs"), 65_534, 65_534);

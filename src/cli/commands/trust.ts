@@ -1,5 +1,5 @@
 import { realpath } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import type { Command } from "commander";
 import { describeThrown } from "#domain";
 import { CONFIG_FILES, describeTrust, inspectConfig, trustListOf } from "#runtime";
@@ -54,6 +54,7 @@ async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo)
     say(`no longer trusted: ${path}`);
     return EXIT.success;
   }
+  await refuseUnusable(path, io);
   const { proof, imports } = await describeTrust(path, files).catch((error: unknown) => {
     throw usageError(`${describeThrown(error)} To use it once: --config ${JSON.stringify(path)}`, error);
   });
@@ -70,13 +71,16 @@ async function trust(file: string | undefined, flags: TrustFlags, io: CommandIo)
 async function findProject(io: CommandIo): Promise<string> {
   const { files, env } = io.world;
   const { project } = await inspectConfig({ cwd: io.cwd, env, files });
-  if (project?.state === "refused") {
-    throw usageError(
-      `${project.file} is never used: ${project.why}. To use it once: --config ${JSON.stringify(project.file)}`,
-    );
-  }
   if (project !== undefined) return project.file;
   throw usageError(`There is no ${CONFIG_FILES.join(", ")} in this project. Name the file you mean.`);
+}
+
+/** A file that is never used is not trusted either: the person would believe that it is used. */
+async function refuseUnusable(path: string, io: CommandIo): Promise<void> {
+  const { files, env } = io.world;
+  const { project } = await inspectConfig({ cwd: dirname(path), env, files });
+  if (project?.state !== "refused" || project.file !== path) return;
+  throw usageError(`${path} is never used: ${project.why}. To use it once: --config ${JSON.stringify(path)}`);
 }
 
 /** Resolves symbolic links, as the search for a configuration does; unchanged if the file does not exist. */
