@@ -8,6 +8,7 @@ import {
   type StoredRun,
   type TakenJob,
 } from "#sessions";
+import { createAbortController } from "#streams";
 import { type ClaimingStore, holdClaim } from "./claims.ts";
 import { type NodeRunOptions, type RunAtWork, workOnRun } from "./node-run.ts";
 import { isServed } from "./run-rules.ts";
@@ -44,9 +45,9 @@ export class NodeWorker {
   private readonly _noteHandOver: (ms: number) => void;
   private readonly _options: WorkerOptions;
   private readonly _jobs = new Set<Promise<void>>();
-  private readonly _stopTaking = new AbortController();
-  private readonly _leaving = new AbortController();
-  private readonly _giveUp = new AbortController();
+  private readonly _stopTaking = createAbortController();
+  private readonly _leaving = createAbortController();
+  private readonly _giveUp = createAbortController();
   private _loop: Promise<void> | undefined;
   private _stopAnswers: () => void = () => undefined;
   private _stopHints: () => void = () => undefined;

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { agent, command } from "#runtime";
 import { createServer } from "#server";
 import { assertRunLog } from "#testing";
@@ -29,6 +29,29 @@ describe("nodes of one queue", () => {
     for (const path of ["/", "/api/threads", `/api/runs/${runId}`, "/api/backends"]) {
       expect([path, (await back.ask("GET", path)).status]).toEqual([path, 404]);
     }
+  });
+
+  it("F-B11: any number of runs at one node cause no warning of Node's", async () => {
+    const { node, until } = createCluster();
+    const warnings: string[] = [];
+    const onWarning = (warning: Error): void => void warnings.push(warning.name);
+    process.on("warning", onWarning);
+    onTestFinished(() => void process.off("warning", onWarning));
+    let begun = 0;
+    let finish: (value: string) => void = () => undefined;
+    const finished = new Promise<string>((resolve) => {
+      finish = resolve;
+    });
+    const one = node(() => {
+      begun += 1;
+      if (begun === 15) finish("all of them work");
+      return finished;
+    });
+    const chats = await Promise.all(Array.from({ length: 15 }, () => chat(one)));
+    for (const { text } of chats) {
+      expect(eventsOf(await until(text)).at(-1)).toMatchObject({ type: "done", result: { status: "success" } });
+    }
+    expect(warnings).toEqual([]);
   });
 
   it("a worker without an API may listen for others with a token for its metrics, and needs a queue", async () => {
