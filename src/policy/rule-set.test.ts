@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fuzzRuns } from "../../test/effort.ts";
 import { parseRule } from "./rule.ts";
-import { findAllowing, findHit } from "./rule-set.ts";
+import { findAllowing, findHit, readRules, rulesFor } from "./rule-set.ts";
 
 type Case = readonly [rule: string, tool: string, input: unknown, matches: boolean];
 
@@ -381,5 +381,23 @@ describe("F-A11: the subject of a call may be in a list or nested", () => {
     expect(findHit(rules, "Write", { file_path: "public/x", content: "private/a.txt" })).toBeUndefined();
     expect(findHit(rules, "Write", { file_path: "public/x", notes: [{ text: "private/a.txt" }] })).toBeUndefined();
     expect(findAllowing([parseRule("Read(public/*)")], "Read", { paths: ["public/a", "public/b"] })).toBeDefined();
+  });
+});
+
+describe("rules that allow", () => {
+  it("do not allow together what none of them allows alone, except for joined commands", () => {
+    const paths = [parseRule("Move(public/*)"), parseRule("Move(shared/*)")];
+    expect(findAllowing(paths, "Move", { paths: ["public/a", "public/b"] })).toBeDefined();
+    expect(findAllowing(paths, "Move", { paths: ["public/a", "shared/b"] })).toBeUndefined();
+    const commands = [parseRule("Bash(ls *)"), parseRule("Bash(cat *)")];
+    expect(findAllowing(commands, "Bash", bash("ls a; cat b"))).toBeDefined();
+  });
+});
+
+describe("a tool with other names", () => {
+  it.each(["deny", "ask", "allow"] as const)("rules of %s that use one of them are about it", (kind) => {
+    const rules = rulesFor(readRules([{ [kind]: ["Task"] }]), { name: "Agent", otherNames: ["Task"] });
+    expect(findHit(rules[kind], "Agent", {})?.isCertain).toBe(true);
+    expect(findHit(rules[kind], "Read", {})).toBeUndefined();
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type Chunk, isDelta, messageItem, textDelta, toolInputDelta } from "#domain";
+import { type Chunk, handoffItem, isDelta, messageItem, retractNotice, textDelta, toolInputDelta } from "#domain";
 import { createSecretMask, type SecretMask } from "#secrets";
 import { ChunkMask } from "./chunk-mask.ts";
 
@@ -50,6 +50,25 @@ describe("F-A3: secrets in deltas", () => {
       expect(text).toMatch(/^[^*]{1,4}\*+ is it$/);
       expect(text).toHaveLength(SECRET.length + " is it".length);
     }
+  });
+
+  it("are not shown after the block that held them back was retracted", () => {
+    for (const fromIndex of [0, 1]) {
+      const mask = new ChunkMask(secrets);
+      mask.pass([textDelta("m", 1, "sk-canary-")]);
+      const retraction = retractNotice({ messageId: "m", fromIndex });
+      expect([...mask.pass([retraction]), ...mask.end()]).toEqual([retraction]);
+    }
+  });
+
+  it("are shown, masked, before a handoff: no text is added after it", () => {
+    const mask = new ChunkMask(secrets);
+    const handoff = handoffItem({ from: "one", to: "two", message: "go" });
+    const shown = [...mask.pass([textDelta("m", 0, "I ask sk-canary-")]), ...mask.pass([handoff])];
+    expect(shown.at(-1)).toBe(handoff);
+    const text = shown.map((chunk) => (chunk.type === "text-delta" ? chunk.text : "")).join("");
+    expect(text).toMatch(/^I ask [^*]{1,4}\*+$/);
+    expect(text).toHaveLength("I ask sk-canary-".length);
   });
 
   it("leave a batch without secrets unchanged", () => {

@@ -62,6 +62,38 @@ const untilAborted = (signal: AbortSignal): Promise<void> =>
   });
 
 describe("a run handle", () => {
+  it("I2: the time of events never runs backwards, whatever the clock does", async () => {
+    const clock = createVirtualClock(5000);
+    let now = 5000;
+    const source: RunSource = async (writer) => {
+      for (const chunks of [[noticeItem("status", 1)], say("m", "hi"), [success("hi")]]) {
+        now -= 1000;
+        await writer.write(chunks);
+      }
+    };
+    const { run } = start(source, { clock: { now: () => now, after: clock.after } });
+    const log = await readAll(run);
+    const seen = log.map(({ ts }) => ts);
+    expect(seen).toEqual(seen.toSorted((one, other) => one - other));
+    assertRunLog(log);
+  });
+
+  it("an abort does not wait for a reader that lags", async () => {
+    let written = 0;
+    const { run } = start(
+      async (writer) => {
+        for (; written < 500; written += 1) await writer.write([noticeItem("status", written)]);
+      },
+      { limits: { queueEvents: 4 } },
+    );
+    const reader = run[Symbol.asyncIterator]();
+    await reader.next();
+    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
+    expect(written).toBeLessThan(500);
+    await run.abort();
+    expect(written).toBe(500);
+  });
+
   it("I19: after an abort done waits for clean-up; after a verdict it does not", async () => {
     const gone = createDeferred<void>();
     const { run, clock } = start(async (writer) => {

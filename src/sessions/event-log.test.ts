@@ -261,6 +261,25 @@ describe("createEventLog", () => {
     expect(await reading).toEqual(events);
   });
 
+  it("I22: an end that another process stores while a reader looks for it is shown", async () => {
+    const store = createMemoryStore();
+    const [done] = closeRunLog([]);
+    let isFirst = true;
+    const late: Store = {
+      ...store,
+      async read(...call) {
+        const events = await store.read(...call);
+        if (isFirst) await store.append(RUN.id, [done as AgentEvent]);
+        isFirst = false;
+        return events;
+      },
+    };
+    const { log, clock } = await begin(late);
+    const seen = collect(log);
+    for (let turn = 0; turn < 10; turn += 1) await clock.advance(1000);
+    expect(await seen).toEqual([done]);
+  });
+
   it("the tail in memory is bounded, and a slower reader reads the store", async () => {
     const { log } = await begin();
     const text = "x".repeat(300_000);
