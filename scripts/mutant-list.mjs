@@ -17,8 +17,8 @@ export const MUTANTS = [
   {
     what: "a grant holds for other arguments, too",
     file: "src/policy/grant.ts",
-    find: "return digestOf([call.callId, input]) === allowed;",
-    replace: "return digestOf([call.callId, input]) !== undefined;",
+    find: "return digestOf(input) === (digest ?? digestOf(allowed));",
+    replace: "return digestOf(input) !== undefined;",
     tests: ["test/policy/calls.test.ts"],
   },
   {
@@ -282,7 +282,7 @@ export const MUTANTS = [
   {
     what: "arguments that an answer changed are not judged again",
     file: "src/policy/judge-call.ts",
-    find: 'if ("input" in decision && digestOf(decision.input) !== digestOf(this._input)) {',
+    find: 'if ("input" in decision && !(await isSameJson(decision.input, this._input, this._parts.place.nextTurn))) {',
     replace: 'if ("input" in decision && decision.input === null) {',
     tests: ["test/policy/calls.test.ts"],
   },

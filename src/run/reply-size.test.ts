@@ -85,6 +85,23 @@ describe("F-B1: ReplySize", () => {
     }
   });
 
+  it("counts a message once that is reported again with each of its calls", () => {
+    for (const isStreamed of [true, false]) {
+      const { meter, add } = createMeter(100);
+      const blocks = Array.from({ length: 40 }, (_, at) => ({ type: "text", text: String(at % 10) }) as const);
+      if (isStreamed) add(textDelta("m", 0, "0"));
+      for (let count = 1; count <= 40; count += 1) {
+        meter.addMessage(asEvent(messageItem({ id: "m", role: "assistant", blocks: blocks.slice(0, count) })));
+      }
+      expect(meter.failure).toBeUndefined();
+      meter.addMessage(asEvent(messageItem({ id: "other", role: "assistant", blocks: [] })));
+      for (let turn = 0; turn < 10; turn += 1) add(textDelta(`m${turn}`, 0, "x".repeat(76)));
+      expect(meter.failure).toBeUndefined();
+      add(textDelta("last", 0, "x"));
+      expect(meter.failure?.message).toContain("together more than 800 bytes");
+    }
+  });
+
   it("bounds a run of many turns", () => {
     const { meter, add } = createMeter(100);
     for (let turn = 0; turn < 10; turn += 1) {

@@ -35,6 +35,8 @@ export class ReplySize {
   private readonly _limitBytes: number;
   private readonly _past: () => Iterable<AgentEvent>;
   private readonly _open = new Map<string, OpenReply>();
+  /** The last finished message. Claude Code and commands report it again when it has got another block. */
+  private _last = { id: "", size: 0 };
   private _total = 0;
   private _failure: ErrorDetail | undefined;
 
@@ -68,10 +70,16 @@ export class ReplySize {
   /** Adds a finished message. A message without deltas is measured now. */
   addMessage(event: MessageItem): void {
     if (event.role !== "assistant") return;
-    if (this._open.delete(event.id)) return;
-    const reply = { size: 0, isExact: true };
-    this._grow(reply, measureMessage(event));
-    this._check(reply.size);
+    const streamed = this._open.get(event.id);
+    if (streamed !== undefined) {
+      this._open.delete(event.id);
+      this._last = { id: event.id, size: streamed.size };
+      return;
+    }
+    const size = measureMessage(event);
+    this._total += event.id === this._last.id ? Math.max(0, size - this._last.size) : size;
+    this._last = { id: event.id, size };
+    this._check(size);
   }
 
   /** Handles a retraction: the reply starts over. The retracted text still counts towards the total of the run. */

@@ -54,7 +54,8 @@ interface Child {
   kill(): void;
 }
 
-async function start(folder: string, { point, count }: Kill): Promise<Child> {
+/** `undefined`: it died before it listened, because it continues runs at once. */
+async function start(folder: string, { point, count }: Kill): Promise<Child | undefined> {
   const startedAt = Date.now();
   const child = spawn(
     process.execPath,
@@ -63,7 +64,9 @@ async function start(folder: string, { point, count }: Kill): Promise<Child> {
   );
   children.add(child);
   const gone = once(child, "exit").then(() => children.delete(child));
-  const [line] = (await once(child.stdout as NonNullable<typeof child.stdout>, "data")) as [Buffer];
+  const listens = once(child.stdout as NonNullable<typeof child.stdout>, "data") as Promise<[Buffer]>;
+  const [line] = await Promise.race([listens, gone.then(() => [undefined])]);
+  if (line === undefined) return undefined;
   return {
     url: line.toString().trim(),
     readyMs: Date.now() - startedAt,
@@ -77,13 +80,24 @@ interface Seen {
   readonly events: AgentEvent[];
 }
 
+/** Node's `fetch` does not always notice that the other process is dead. */
+function untilGone(gone: Promise<unknown>): AbortSignal {
+  const lost = new AbortController();
+  gone.then(
+    () => setTimeout(() => lost.abort(), 5000).unref(),
+    () => undefined,
+  );
+  return lost.signal;
+}
+
 /** Asks, and reads until the server is gone or the answer is over. */
-async function chat(url: string): Promise<Seen | undefined> {
+async function chat({ url, gone }: Child): Promise<Seen | undefined> {
+  const signal = untilGone(gone);
   try {
-    const created = await fetch(`${url}/api/threads`, { method: "POST", body: "{}", headers: JSON_TYPE });
+    const created = await fetch(`${url}/api/threads`, { method: "POST", body: "{}", headers: JSON_TYPE, signal });
     const { id } = (await created.json()) as { id: string };
     const body = '{"input":"count"}';
-    const response = await fetch(`${url}/api/threads/${id}/chat`, { method: "POST", body, headers: JSON_TYPE });
+    const response = await fetch(`${url}/api/threads/${id}/chat`, { method: "POST", body, headers: JSON_TYPE, signal });
     const events: AgentEvent[] = [];
     await followSse(response.body as unknown as AsyncIterable<Uint8Array>, (event) => events.push(event));
     return { runId: response.headers.get("x-run-id") ?? "", events };
@@ -138,11 +152,13 @@ async function killAll(kills: readonly Kill[], load: number): Promise<Figures> {
   let slowestMs = 0;
   for (const [at, kill] of kills.entries()) {
     const victim = await start(folder, kill);
-    slowestMs = Math.max(slowestMs, victim.readyMs);
-    const chats = await Promise.all(Array.from({ length: load }, () => chat(victim.url)));
-    seen.push(...chats.filter((one) => one !== undefined));
-    victim.kill();
-    await victim.gone;
+    if (victim !== undefined) {
+      slowestMs = Math.max(slowestMs, victim.readyMs);
+      const chats = await Promise.all(Array.from({ length: load }, () => chat(victim)));
+      seen.push(...chats.filter((one) => one !== undefined));
+      victim.kill();
+      await victim.gone;
+    }
     if ((at + 1) % IN_A_ROW !== 0 && at + 1 !== kills.length) continue;
     await finishAll(folder, seen.splice(0));
   }
@@ -172,6 +188,7 @@ async function finishAll(folder: string, seen: readonly Seen[]): Promise<void> {
   await store.close();
   const unseen = unfinished.filter(({ id }) => !seen.some(({ runId }) => runId === id));
   const calm = await start(folder, CALM);
+  if (calm === undefined) throw new Error("The server that nothing kills ended before it listened.");
   for (const one of seen) await comeBack(calm.url, one);
   for (const { id } of unseen) await comeBack(calm.url, { runId: id, events: [] });
   calm.kill();

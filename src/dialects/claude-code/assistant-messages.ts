@@ -281,7 +281,7 @@ function isUnfinished(block: OpenBlock): boolean {
  * another unsettled block of its kind, the latest first (the CLI sends no frame for an empty text).
  */
 function findBlock(message: HeldMessage, truth: Block, raw: JsonRecord): OpenBlock | undefined {
-  if (truth.type === "tool-call") return message.blocks.find((block) => block.call?.callId === truth.callId);
+  if (truth.type === "tool-call") return message.byCallId.get(truth.callId);
   const fits = (block: OpenBlock): boolean =>
     block.vendorIndex !== undefined && block.settled === undefined && block.opening.type === raw.type;
   return (

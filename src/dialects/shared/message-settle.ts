@@ -13,7 +13,7 @@ import {
 import { ownValue } from "#wire";
 import { isSameJson, writeJson } from "./json-text.ts";
 import { asThinking } from "./message-fields.ts";
-import { deltaOf, type OpenBlock, type OpenMessage, parseWritten } from "./message-stream.ts";
+import { deltaOf, indexBlock, type OpenBlock, type OpenMessage, parseWritten } from "./message-stream.ts";
 
 /**
  * Settles the final content of a block. If its deltas differ, they are corrected: with the missing rest, or by
@@ -43,9 +43,10 @@ export function dropBlocks(message: OpenMessage, isKept: (block: OpenBlock) => b
   const wasSeen = message.blocks.some((block) => block.position >= first && isShown(block));
   message.blocks = message.blocks.filter(isKept);
   message.byVendorIndex.clear();
+  message.byCallId.clear();
   for (const [position, block] of message.blocks.entries()) {
     block.position = position;
-    if (block.vendorIndex !== undefined) message.byVendorIndex.set(block.vendorIndex, block);
+    indexBlock(message, block);
   }
   message.row = undefined;
   if (wasSeen) showAnew(message, first, out);

@@ -35,6 +35,7 @@ export interface OpenMessage {
    */
   blocks: OpenBlock[];
   readonly byVendorIndex: Map<number, OpenBlock>;
+  readonly byCallId: Map<string, OpenBlock>;
   /** The block of the last event: consecutive deltas mostly belong to the same block. */
   row: OpenBlock | undefined;
 }
@@ -76,6 +77,7 @@ export function openMessage(given: {
     vendorStopReason: undefined,
     blocks: [],
     byVendorIndex: new Map(),
+    byCallId: new Map(),
     row: undefined,
   };
 }
@@ -138,9 +140,16 @@ export function addBlock(
     settled: undefined,
   };
   message.blocks.push(block);
-  if (more.vendorIndex !== undefined) message.byVendorIndex.set(more.vendorIndex, block);
+  indexBlock(message, block);
   message.row = block;
   return block;
+}
+
+/** Lets a block of the message be found. Of several blocks of one call it is the first. */
+export function indexBlock(message: OpenMessage, block: OpenBlock): void {
+  const { vendorIndex, call } = block;
+  if (vendorIndex !== undefined) message.byVendorIndex.set(vendorIndex, block);
+  if (call !== undefined && !message.byCallId.has(call.callId)) message.byCallId.set(call.callId, block);
 }
 
 /** Reads the delta of a `content_block_delta`. This is the hot path: one call per token. */
