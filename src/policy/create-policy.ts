@@ -59,8 +59,8 @@ class LegPolicy implements RunPolicy {
     if (!this.isSilentOnTools) return judgeCall(call, this._parts);
     const { signal, nextTurn } = this._parts.place;
     if (signal.aborted) return { kind: "denied", by: "rule", reason: ABORTED, notes: [], stop: undefined };
-    const { callId, input } = call;
-    const grant = createGrant({ callId, input, signal, nextTurn });
+    const { input } = call;
+    const grant = createGrant({ input, signal, nextTurn });
     return { kind: "run", input, grant, notes: [], stop: undefined };
   }
 

@@ -3,9 +3,8 @@ import { digestOf, digestOfText } from "./json-copy.ts";
 import { isLargeJson, writeCanonical } from "./large-json.ts";
 import type { Grant } from "./policy.ts";
 
-/** The call that a grant is for, and its run. */
+/** The arguments that a grant is for, and the run of their call. */
 export interface GrantCall {
-  readonly callId: string;
   /** Nobody else may have a reference to it if it is large. */
   readonly input: unknown;
   readonly signal: AbortSignal;
@@ -26,7 +25,7 @@ export function createGrant({ input: allowed, signal, nextTurn }: GrantCall): Gr
   let isUsed = false;
   const isAllowed = (input: unknown): boolean => {
     if (isLarge && input === allowed) return true;
-    if (known?.input === input && known !== undefined) return known.given === known.allowed;
+    if (known !== undefined && known.input === input) return known.given === known.allowed;
     return digestOf(input) === (digest ?? digestOf(allowed));
   };
   return {

@@ -201,14 +201,13 @@ class CallDecision {
 
   /** `isExplicit`: something allowed the call explicitly, rather than by default. */
   private async _allow(by: Denier, reason: string, isExplicit = true): Promise<CallVerdict> {
-    const { callId } = this._call;
     const { signal, nextTurn } = this._parts.place;
     const input = this._input;
     const isChanged = input !== this._original && !(await isSameJson(input, this._original, nextTurn));
     const shown = isChanged ? await this._copy(input) : undefined;
     if (this._isAborted()) return this._denyAborted(by);
     this._write("allowed", by, reason, shown);
-    const grant = createGrant({ callId, input, signal, nextTurn });
+    const grant = createGrant({ input, signal, nextTurn });
     return {
       kind: "run",
       input,

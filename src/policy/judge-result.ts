@@ -34,11 +34,10 @@ export async function judgeResult(call: CallToCheck, outcome: Answered, all: Com
   const outcomes = await runHooks({
     point: "after-tool",
     hooks,
-    occasion: (signal) => ({
-      ...occasionOf(place, signal),
-      ...{ callId, name, executedBy, isError, input: undefined, output: undefined },
-      ...copies.shift(),
-    }),
+    occasion: (signal) => {
+      const { input, output } = copies.shift() ?? { input: undefined, output: undefined };
+      return { ...occasionOf(place, signal), callId, name, input, executedBy, output, isError };
+    },
     watch: parts.watch,
     clock: place.clock,
     nextTurn,

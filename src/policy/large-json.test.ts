@@ -83,7 +83,7 @@ describe("F-B1: large arguments", () => {
     const { signal } = new AbortController();
     const { nextTurn } = countTurns();
     const allowed = { rows, to: "here" };
-    const grant = () => createGrant({ callId: "c", input: allowed, signal, nextTurn });
+    const grant = () => createGrant({ input: allowed, signal, nextTurn });
     const same = { to: "here", rows: rows.map((row) => ({ ...row })) };
     const others = { rows: [...rows.slice(1), rows[0]], to: "here" };
     expect(isLargeJson(allowed)).toBe(true);

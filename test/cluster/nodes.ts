@@ -1,11 +1,11 @@
 import { mkdirSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import type { AgentEvent } from "#domain";
 import { ROOT } from "../../scripts/set-up.mjs";
 import { type Cli, startCli } from "../e2e/cli.ts";
 import { followSse } from "../server/support.ts";
 import { type CutWire, openWire } from "../support/cut-wire.ts";
+import { freePort } from "../support/free-port.ts";
 
 export const NODES = 3;
 
@@ -130,17 +130,6 @@ async function createNode(name: string, options: ClusterOptions): Promise<Served
   const start = (): Cli =>
     startCli([...args, "--store", store, "--queue", queue], { env: { MILLRACE_TEST_EFFECTS: effects }, cwd: near });
   return new ServedNode(name, port, start, wires);
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }
 
 const JSON_TYPE = { "content-type": "application/json" };
